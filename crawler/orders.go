@@ -23,18 +23,10 @@ type Control struct{ now atomic.Pointer[Orders] }
 var noOrders Orders
 
 func (c *Control) orders() *Orders {
-	if c == nil {
+	if c == nil || c.now.Load() == nil {
 		return &noOrders
 	}
-	if o := c.now.Load(); o != nil {
-		return o
-	}
-	return &noOrders
-}
-
-func (o *Orders) slows(host string) bool {
-	_, is := o.Delay[host]
-	return is
+	return c.now.Load()
 }
 
 // Set replaces the orders. A crawl that runs needs [Crawl.Obey].
@@ -43,7 +35,8 @@ func (c *Control) Set(o *Orders) { c.now.Store(o) }
 // obey gives a standing the limits that its host has now. A shorter delay also ends the wait that a longer
 // one began, unless the host has failed or asked for a pause.
 func (s *standing) obey(host string) {
-	s.rules, s.ordered = s.opt.rulesOf(host), s.opt.Control.orders().slows(host)
+	s.rules = s.opt.rulesOf(host)
+	_, s.ordered = s.opt.Control.orders().Delay[host]
 	s.setCrawlDelay(s.crawlDelay)
 	if now := time.Now(); s.fails == 0 && s.until.After(now.Add(s.delay)) {
 		s.until = latest(s.blocked, now.Add(s.delay))

@@ -65,7 +65,8 @@ type standing struct {
 
 func newStanding(opt *Options, host string) standing {
 	rules := opt.rulesOf(host)
-	s := standing{opt: opt, rules: rules, delay: rules.delay, ordered: opt.Control.orders().slows(host)}
+	s := standing{opt: opt, rules: rules, delay: rules.delay}
+	_, s.ordered = opt.Control.orders().Delay[host]
 	if opt.isFolder(host) {
 		s.folder, s.delay = true, 0
 	}

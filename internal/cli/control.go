@@ -5,8 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
+	"maps"
 	"os/user"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -14,10 +15,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"skink/base/harmless"
+	"skink/crawler"
 	"skink/internal/session"
 	"skink/store"
-	"skink/store/badger"
-	"skink/store/postgres"
 	"skink/store/remote"
 )
 
@@ -65,17 +65,11 @@ func setupControl(flags *pflag.FlagSet) func(context.Context, Console, []string)
 	return f.run
 }
 
-// An orderForm says how many arguments follow a verb.
-type orderForm struct {
-	verb, args string
-	words      int // number of words after the verb; -1 means one or more
-}
-
-var orderForms = []orderForm{
-	{session.OrderPause, "", 0}, {session.OrderResume, "", 0}, {session.OrderStop, "", 0},
-	{session.OrderExclude, " REGEXP", 1}, {session.OrderInclude, " REGEXP", 1},
-	{session.OrderBlock, " HOST", 1}, {session.OrderUnblock, " HOST", 1},
-	{session.OrderDelay, " HOST DURATION", 2}, {session.OrderPerHost, " HOST N", 2}, {session.OrderAdd, " URL...", -1},
+// orderForms are the arguments of the orders.
+var orderForms = map[string]string{
+	session.OrderPause: "", session.OrderResume: "", session.OrderStop: "",
+	session.OrderExclude: " REGEXP", session.OrderInclude: " REGEXP", session.OrderBlock: " HOST", session.OrderUnblock: " HOST",
+	session.OrderDelay: " HOST DURATION", session.OrderPerHost: " HOST N", session.OrderAdd: " URL...",
 }
 
 func (f *controlFlags) run(ctx context.Context, con Console, args []string) error {
@@ -96,31 +90,30 @@ func (f *controlFlags) run(ctx context.Context, con Console, args []string) erro
 }
 
 func (f *controlFlags) parse(args []string) (all []session.Order, err error) {
-	var form *orderForm
-	var verbs []string
-	for i := range orderForms {
-		if verbs = append(verbs, orderForms[i].verb); orderForms[i].verb == args[0] {
-			form = &orderForms[i]
-		}
+	verb, words := args[0], args[1:]
+	form, known := orderForms[verb]
+	verbs := slices.Sorted(maps.Keys(orderForms))
+	wanted := len(strings.Fields(form))
+	switch {
+	case !known:
+		return nil, usagef("unknown order %s: %s", brief(verb), didYouMean(verb, verbs, "", "must be "+strings.Join(verbs, ", ")))
+	case len(words) != wanted && !(verb == session.OrderAdd && len(words) > 0):
+		return nil, usagef("the form of this order is: skink control %s%s", verb, form)
 	}
-	switch words := len(args) - 1; {
-	case form == nil:
-		return nil, usagef("unknown order %s: %s", brief(args[0]), didYouMean(args[0], verbs, "", "must be "+strings.Join(verbs, ", ")))
-	case words != form.words && (form.words >= 0 || words == 0):
-		return nil, usagef("the form of this order is: skink control %s%s", form.verb, form.args)
-	}
-	o := session.Order{Verb: form.verb, Reason: f.reason, By: caller(), At: time.Now().UTC(), Withdrawn: f.withdraw}
-	if form.words == 0 {
+	o := session.Order{Verb: verb, Reason: f.reason, By: caller(), At: time.Now().UTC(), Withdrawn: f.withdraw}
+	if wanted == 0 {
 		return []session.Order{o}, nil
 	}
-	for _, of := range args[1 : len(args)-max(form.words-1, 0)] {
-		if o.Of = of; form.words == 2 {
-			o.Value = args[2]
-		}
-		if err := settleOrder(&o); err != nil {
+	if wanted == 2 {
+		o.Value, words = words[1], words[:1]
+	}
+	for _, of := range words {
+		one := o
+		one.Of = of
+		if err := settleOrder(&one); err != nil {
 			return nil, err
 		}
-		all = append(all, o)
+		all = append(all, one)
 	}
 	return all, nil
 }
@@ -151,21 +144,11 @@ func settleOrder(o *session.Order) error {
 
 // give gives an order through the process that has the store open, or opens the store.
 func (f *controlFlags) give(ctx context.Context, o session.Order) error {
-	if isShared(*f.store) {
-		s, _, err := openPostgres(ctx, *f.store, postgres.Options{})
-		if err != nil {
-			return err
-		}
-		return keepFirst(session.Give(ctx, s, o), s.Close())
-	}
-	if err := isFolder(*f.store); err != nil {
-		return err
-	}
 	for until := time.Now().Add(waitForAnswer); ; {
 		if r, err := remote.Open(ctx, *f.store); err == nil {
 			return keepFirst(session.Give(ctx, r, o), r.Close())
 		}
-		s, err := open(*f.store, badger.Options{})
+		s, err := openStore(ctx, *f.store, false, 16)
 		if err == nil {
 			return keepFirst(session.Give(ctx, s, o), s.Close())
 		}
@@ -175,17 +158,13 @@ func (f *controlFlags) give(ctx context.Context, o session.Order) error {
 	}
 }
 
-// caller returns the name of the user and the machine.
+// caller returns the names of the user and the machine.
 func caller() string {
-	name := "somebody"
+	machine, _, _ := strings.Cut(crawler.WorkerName(""), "/")
 	if u, err := user.Current(); err == nil {
-		name = u.Username
+		return u.Username + "@" + machine
 	}
-	machine, err := os.Hostname()
-	if err != nil {
-		return name
-	}
-	return name + "@" + machine
+	return machine
 }
 
 func printOrders(out io.Writer, all []session.Order) {

@@ -20,7 +20,7 @@ import (
 // A change that needs more lines removes code that earns less, in this folder or in another, and moves the lines in
 // this table. So the project does not grow unseen.
 var budgets = map[string]int{
-	"crawler":               5_085,
+	"crawler":               5_080,
 	"crawler/learn":         1_915,
 	"crawler/render":        1_135,
 	"crawler/sitemap":       645,
@@ -32,7 +32,7 @@ var budgets = map[string]int{
 	"feed":                  1_475,
 	"frontier":              900,
 	"internal/archive":      1_430,
-	"internal/cli":          7_115,
+	"internal/cli":          7_090,
 	"internal/complete":     2_025,
 	"internal/config":       770,
 	"internal/corpus":       2_550,

@@ -156,14 +156,14 @@ type steering struct {
 // openSteering reads the orders that a run begins with.
 func openSteering(ctx context.Context, s *NamedStore, out Output) (*steering, error) {
 	all, err := ReadOrders(ctx, s)
+	var now *crawler.Orders
+	if err == nil {
+		now, err = standing(all)
+	}
 	if err != nil {
 		return nil, err
 	}
 	t := &steering{store: s, out: out, control: &crawler.Control{}, all: all}
-	now, err := standing(all)
-	if err != nil {
-		return nil, err
-	}
 	t.control.Set(now)
 	if i := slices.IndexFunc(all, func(o Order) bool { return o.Verb == OrderPause }); i >= 0 {
 		out.Say("The crawl is paused by an order of %s; to go on, run %s", all[i].By, WithStore("skink control", s.Name)+" resume")
@@ -183,14 +183,11 @@ func (t *steering) seeds() (all Seeds) {
 
 // steer follows the orders until ctx ends.
 func (t *steering) steer(ctx context.Context) {
-	tick := time.NewTicker(obeyEvery)
-	defer tick.Stop()
-	for {
+	for ctx.Err() == nil {
+		_ = t.follow(ctx) // the crawl itself reports an error of the store
 		select {
 		case <-ctx.Done():
-			return
-		case <-tick.C:
-			_ = t.follow(ctx) // the crawl itself reports an error of the store
+		case <-time.After(obeyEvery):
 		}
 	}
 }
