@@ -33,6 +33,8 @@ import (
 type genre struct {
 	thread, answers, article, product, shop, blog, manual bool
 	carts                                                 int // number of buttons and forms that put a product into a cart
+	signs                                                 int // number of permalinks outside headings
+	signatures                                            int // number of boxes called signatures
 }
 
 var (
@@ -147,8 +149,10 @@ func (g *genre) hasRemarks() bool { return !g.thread || g.answers }
 const entries = 4 // a page with this many entries of a manual is a manual
 
 // findEntries recognizes a manual by its entries: lines of code, such as the signature of a
-// function, each with a description below it.
+// function, each with a description below it, boxes that are called signatures, or signs beside
+// its lines that link to them.
 func (s *survey) findEntries() {
+	s.manual = s.manual || s.signs >= entries || s.signatures >= 2 && !s.thread
 	found := 0
 	for i := 1; i < len(s.blocks) && !s.manual; i++ {
 		above, b := &s.blocks[i-1], &s.blocks[i]

@@ -107,9 +107,6 @@ func (g *genre) hints(n *html.Node) (m, byID mark, roots rootHint) {
 			}
 		}
 	}
-	if g.manual { // a manual has no comments or related articles, so these class names describe the subjects of its sections
-		m, byID = m&^(markComments|markRelated), byID&^(markComments|markRelated)
-	}
 	return m | byID, byID &^ (m | markPanel), roots
 }
 

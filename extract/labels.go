@@ -243,7 +243,7 @@ func (s *survey) hasLetters(b *block) bool {
 // tags, such as "Filed under: News, Sport", and links to other pages, such as "Read also: ...".
 const (
 	tagSpace = 24 // maximum number of bytes before the links in a line, as in "Filed under: "
-	tagWords = 5  // maximum average number of words in a tag
+	tagWords = 3  // maximum average number of words in a tag
 )
 
 // isTagLine reports whether b consists of at least three short links, such as tags, with little

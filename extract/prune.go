@@ -117,7 +117,7 @@ func (s *survey) dropMenuLines() {
 
 func (s *survey) prune() {
 	for _, g := range guards {
-		if !g.holds(&s.genre) {
+		if !g.holds(&s.genre) || s.manual && g.mark&(markComments|markRelated) != 0 { // in a manual, these names describe the subjects of sections
 			continue
 		}
 		if g.mark&markClass != 0 {

@@ -6,8 +6,8 @@ import "bytes"
 // copy for narrow screens, in an excerpt, or in a quoted post. A chorus stays. On product pages
 // shorter lines are dropped too, because carousels repeat them.
 //
-// List items are not dropped, because steps of instructions may repeat. Nothing is dropped in
-// manuals or on pages with code, where examples repeat.
+// List items and rows of data are not dropped, because steps of instructions may repeat. Nothing is
+// dropped in manuals or on pages with code, where examples repeat.
 func (s *survey) dropRepeats() {
 	if s.manual || s.whole().code > 0 {
 		return
@@ -27,7 +27,7 @@ func (s *survey) dropRepeats() {
 		switch {
 		case !again:
 			seen[string(s.text[b.start:b.end])] = int32(i)
-		case s.isChorus(first, int32(i)):
+		case s.isRowOfData(b.elem), s.isChorus(first, int32(i)):
 			seen[string(s.text[b.start:b.end])] = int32(i)
 		default:
 			b.dropped, b.again, repeated = true, true, true
@@ -62,6 +62,16 @@ func (s *survey) isChorus(first, i int32) bool {
 		below++
 	}
 	return above < maxChorus && below < maxChorus && s.total(first+below, max(i-above, first+below)).runs > 0
+}
+
+// isRowOfData reports whether an element is in a table row that is one block.
+func (s *survey) isRowOfData(i int32) bool {
+	for ; i >= 0 && s.elems[i].last == s.elems[i].first+1; i = s.elems[i].parent {
+		if s.elems[i].kind == row {
+			return true
+		}
+	}
+	return false
 }
 
 // inOneColumn reports whether two elements with one block each stand alike in the same element.

@@ -8,7 +8,7 @@ package extract
 // have decided.
 //
 // TestRulesWorth switches off one rule after the other, and measures what that changes. A rule stays
-// only if it is worth a thousandth, when rounded, on some set of pages.
+// only if it is worth a thousandth on some set of pages.
 
 // A Rule is a step in finding the main text.
 type Rule struct {
@@ -24,6 +24,7 @@ var rules = []Rule{
 	{"marks", "class names and elements say what is boilerplate", (*survey).prune},
 	{"repeats", "text that the page repeats is read once", (*survey).dropRepeats},
 	{"cards", "a row of boxes with headlines shows other articles", (*survey).dropCards},
+	{"appendices", "a heading such as Related articles begins a section that is not part of the text above it", (*survey).dropAppendices},
 	{"root", "one box holds the main text", (*survey).findRoot},
 	{"column", "one column holds the paragraphs of the text", (*survey).narrow},
 	{"teasers", "what is above the headline of an article is not part of it", (*survey).dropAbove},

@@ -131,6 +131,9 @@ func (s *survey) enter(n *html.Node, k kind) bool {
 		if n.DataAtom == atom.A {
 			s.relation(n)
 			if permalink(n) {
+				if s.kindAbove() != heading {
+					s.signs++
+				}
 				return false
 			}
 			s.link++
@@ -292,6 +295,9 @@ func (s *survey) push(n *html.Node, k kind) {
 		mark, byID, roots = s.hints(n)
 		if s.elem >= 0 {
 			mark |= s.elems[s.elem].mark & markPanel
+		}
+		if mark&markSignature != 0 {
+			s.signatures++
 		}
 	}
 	s.elems = append(s.elems, elem{node: n, parent: s.elem, first: int32(first), controls: s.fields, kind: k, mark: mark, byID: byID, roots: roots})

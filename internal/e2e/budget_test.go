@@ -27,7 +27,7 @@ var budgets = map[string]int{
 	"crawler/wire":          1_500,
 	"dedup":                 2_545,
 	"document":              1_145,
-	"extract":               5_910,
+	"extract":               6_000,
 	"extract/markup":        850,
 	"feed":                  1_475,
 	"frontier":              900,

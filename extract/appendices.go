@@ -1,0 +1,102 @@
+package extract
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+)
+
+// # Sections below an article
+//
+// Below an article, templates add sections that are not part of it, such as related articles and a
+// note about the author. Each begins with one of a small number of headings. A chapter of the text
+// may have such a heading too. So a section is dropped only if enough text is above it, and if it
+// has at most appendixShare times the weight of that text.
+//
+// Weakness: the headings are a fixed list. Other languages are not covered.
+
+// appendices lists how such headings begin, in lower case.
+var appendices = strings.FieldsFunc(`related articles|related posts|related content|related stories|related news|related read|related resources|related insights|related topics|related links|related products|related pages|related publications|related studies|you may also like|you might also like|you may also be interested|you might also be interested|you might be interested|you may be interested|more like this|more from|more articles|more stories|more news|read next|read also|keep reading|recommended articles|recommended posts|recommended stories|recommended for you|suggested articles|latest articles|latest posts|latest news|latest stories|recent posts|recent articles|popular posts|popular articles|most read|most popular|trending now|top stories|don't miss|don’t miss|about the author|about author|about the writer|about the reviewer|previous article|continue reading|also read|ähnliche artikel|ähnliche beiträge|weitere artikel|mehr zum thema|das könnte sie auch interessieren|
+das könnte dich auch interessieren|über den autor|articles similaires|articles liés|à lire aussi|lire aussi|sur le même sujet|vous aimerez aussi|à propos de l'auteur|à propos de l’auteur|artículos relacionados|noticias relacionadas|entradas relacionadas|también te puede interesar|te puede interesar|más noticias|sobre el autor|artigos relacionados|notícias relacionadas|posts relacionados|leia também|veja também|você pode gostar|você também pode gostar|mais notícias|
+sobre o autor|articoli correlati|leggi anche|potrebbe interessarti|ti potrebbe interessare|altri articoli|gerelateerde artikelen|lees ook|zobacz także|czytaj też|powiązane artykuły|похожие статьи|читайте также|смотрите также|по теме|関連記事|相关文章|相關文章|관련 기사|관련기사`, func(r rune) bool { return r == '|' || r == '\n' })
+
+// remarks are the words for readers' comments. As a heading they may stand with a number.
+var remarks = strings.Fields(`comment comments response responses reply replies kommentar kommentare commentaire commentaires comentario comentarios comentário comentários commento commenti reacties komentarze комментарии комментариев комментария`)
+
+const (
+	appendixHeading = 64 // maximum length of such a heading in bytes
+	appendixShare   = 3  // a section weighs at most this many times as much as the text above it, except on articles
+)
+
+// dropAppendices drops the sections below an article. It drops nothing on pages with code.
+func (s *survey) dropAppendices() {
+	if !s.isText() || s.manual || s.whole().code > 0 {
+		return
+	}
+	dropped := false
+	for i := int32(0); i < int32(len(s.blocks)); i++ {
+		above := s.sums[i].weight
+		if above < 8*enough || !s.isAppendix(&s.blocks[i]) {
+			continue
+		}
+		end := s.sectionEnd(i)
+		if below := s.total(i, end).weight; below > 0 && (s.isArticle() || below <= appendixShare*above) {
+			s.drop(i, end)
+			dropped, i = true, end-1
+		}
+	}
+	if dropped {
+		s.recount()
+	}
+}
+
+func (s *survey) isAppendix(b *block) bool {
+	if b.dropped || b.size() > appendixHeading || b.words >= sentence || b.kind != heading && b.kind != group && b.kind != para {
+		return false
+	}
+	line := strings.Trim(string(bytes.ToLower(s.text[b.start:b.end])), " 0123456789()")
+	if b.kind == heading && (s.isArticle() || s.blog) && slices.Contains(remarks, line) {
+		return true
+	}
+	for _, begin := range appendices {
+		if strings.HasPrefix(line, begin) {
+			return true
+		}
+	}
+	return false
+}
+
+// sectionEnd returns the index after the last block of the section whose heading is block i. If an
+// element begins with the heading and has more blocks, the section is that element. Otherwise it
+// ends with the surrounding element, at the next heading of the same or a higher level there, or at a
+// running paragraph below a list of links. If
+// block i is not a heading and no element begins with it, sectionEnd returns i.
+func (s *survey) sectionEnd(i int32) int32 {
+	box := s.blocks[i].elem
+	for box >= 0 && s.elems[box].last == i+1 {
+		box = s.elems[box].parent
+	}
+	if box < 0 {
+		return i
+	}
+	for p := s.elems[box].parent; p >= 0 && s.elems[p].first == i; p = s.elems[p].parent {
+		box = p
+	}
+	end := s.elems[box].last
+	if s.elems[box].first == i {
+		return end
+	}
+	if s.blocks[i].kind != heading {
+		return i
+	}
+	linked := false
+	for j := i + 1; j < end; j++ {
+		b := &s.blocks[j]
+		beside := s.elems[b.elem].parent == s.elems[s.blocks[i].elem].parent
+		if b.kind == heading && s.rank(j) <= s.rank(i) || b.kind == para && b.runs() && linked && beside {
+			return j
+		}
+		linked = linked || b.link*2 > b.size()
+	}
+	return end
+}
