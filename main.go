@@ -14,7 +14,6 @@
 //	skink view [flags]              show a store in a browser
 //	skink tune [flags] PAIRS        find the best settings for labeled pairs
 //	skink version                   print the version
-//	skink config [flags] [COMMAND]  print the settings that a command would use
 //	skink completion SHELL          print a completion script for bash, zsh or fish
 //	skink help [COMMAND|TOPIC]      print the manual, the help of a command, or a topic
 //

@@ -1,14 +1,12 @@
 package cli
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -201,72 +199,6 @@ func addOwnFlags(s *access.Seed, flags *pflag.FlagSet) {
 	flags.Var(expressions(&s.Exclude), "exclude", "")
 }
 
-func configCommand() command {
-	return command{
-		name:  "config",
-		args:  "[flags] [COMMAND]",
-		short: "print the settings that a command would use",
-		long: `
-Prints the settings of a command (by default, of skink crawl) as TOML: the values of its
-flags and, for skink crawl, the sections for hosts in the configuration file. A comment names
-the source of each flag: the command line, a line of the file, or the default. Secrets are
-printed as ***. Put the flags of COMMAND after --.
-
-These commands print the settings of a crawl, and the settings of a report with the flag --top:
-
-  skink config --config skink.toml
-  skink config --store docs report -- --top 5`,
-		setup: func(flags *pflag.FlagSet) runFunc {
-			store := defaultStore()
-			flags.Var(storeName{&store}, "store", "`STORE` read the configuration file in the folder of this store")
-			return func(_ context.Context, con Console, args []string) error { return runConfig(con, flags, args) }
-		},
-	}
-}
-
-func runConfig(con Console, own *pflag.FlagSet, args []string) error {
-	name := "crawl"
-	if len(args) > 0 {
-		name, args = args[0], args[1:]
-	}
-	c, ok := commandNamed(name)
-	if !ok {
-		return usagef("config: unknown command %s: %s", brief(name), didYouMean(name, commandNames(), "", "try skink help"))
-	}
-	flags, _ := c.newFlags()
-	if flags.Lookup("config") == nil {
-		return usagef("config: skink %s has no settings", name)
-	}
-	for _, shared := range []string{"config", "store"} {
-		if own.Changed(shared) && flags.Lookup(shared) != nil {
-			args = append([]string{"--" + shared + "=" + own.Lookup(shared).Value.String()}, args...)
-		}
-	}
-	if err := flags.Parse(args); err != nil {
-		return usagef("%s: %w", name, flagError(err, name, flags))
-	}
-	if flags.NArg() > 0 {
-		return usagef("config: unexpected argument %s: write -- before the flags of %s", brief(flags.Arg(0)), name)
-	}
-	if err := c.configure(flags); err != nil {
-		return err
-	}
-	fmt.Fprintf(con.Out, "# skink %s\n", name)
-	flags.VisitAll(func(f *pflag.Flag) {
-		if f.Name != "help" && f.Name != "config" {
-			printSetting(con, f)
-		}
-	})
-	if c.name != crawlCommand.name {
-		return nil
-	}
-	hosts, err := configOf(flags).file.Shown()
-	if len(hosts) > 0 {
-		fmt.Fprintf(con.Out, "\n%s", hosts)
-	}
-	return err
-}
-
 // printed returns the values of a flag for printing. All output that shows the value of a flag gets
 // it from printed, which replaces secrets by ***.
 func printed(f *pflag.Flag) []string {
@@ -285,41 +217,4 @@ func printed(f *pflag.Flag) []string {
 		}
 	}
 	return values
-}
-
-// printSetting prints the value of a flag as a line of TOML, with a comment about where the value
-// comes from. It prints nothing for a flag without a value.
-func printSetting(con Console, f *pflag.Flag) {
-	values := printed(f)
-	from := "default"
-	about := f.Annotations[config.Source]
-	switch {
-	case len(about) > 0:
-		from = about[0]
-	case f.Changed:
-		from = "command line"
-	}
-	_, repeats := f.Value.(pflag.SliceValue)
-	value := strings.Join(values, "")
-	switch {
-	case repeats:
-		for i, v := range values {
-			values[i] = quoted(v)
-		}
-		value = "[" + strings.Join(values, ", ") + "]"
-	case value == "":
-		return
-	case !slices.Contains([]string{"bool", "int", "int64", "float64"}, f.Value.Type()):
-		value = quoted(value)
-	}
-	if value != "[]" {
-		fmt.Fprintf(con.Out, "%s = %s # %s\n", f.Name, value, from)
-	}
-}
-
-func quoted(text string) string {
-	if !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == '\'' || r == 0x7f }) && strings.ContainsAny(text, `"\`) {
-		return "'" + text + "'"
-	}
-	return strconv.Quote(text)
 }

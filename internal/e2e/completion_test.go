@@ -92,7 +92,6 @@ func TestZshAndFishCompletion(t *testing.T) {
 			"skink crawl se":         "files",
 			"skink store ":           "list",
 			"skink store list ":      "files -/",
-			"skink config ":          "crawl",
 			"skink extract --links ": "absolute",
 		} {
 			out := runShell(t, "zsh", append([]string{"-f", "-c", program, "zsh", zsh}, strings.Split(line, " ")...)...)

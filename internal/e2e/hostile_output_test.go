@@ -91,8 +91,9 @@ func TestHostileOutput(t *testing.T) {
 		{"extract", a}, {"extract", "--json", a, b}, {"extract", "--html", a}, {"extract", "--html", b}, {"extract", hostile},
 		{"dedup", a, b, lines}, {"dedup", "--format", "json", "."}, {"dedup", "--format", "csv", "."}, {"dedup", "--pairs", a, b, lines}, {"dedup", hostile},
 		{"dedup", "--form", hostile, a},
-		{"config", hostile}, {"config", "--config", hostile}, {"config", "--config", a}, {"config", "--store", "x" + hostile}, {"crawl", "--config", settings},
-		{"config", "--config", settings}, {"crawl", "--proxy", hostile, web + "/"}, {"crawl", "--ca-file", hostile, web + "/"},
+		{"crawl", "--config", hostile}, {"crawl", "--config", a}, {"crawl", "--config", settings},
+		{"crawl", "--proxy", hostile, web + "/"}, {"crawl", "--ca-file", hostile, web + "/"},
+		{"control", hostile}, {"control", "block", hostile, "--reason", hostile}, {"control", "exclude", hostile}, {"control", "delay", hostile, hostile}, {"control", "add", hostile},
 		{"tune", pairs}, {"tune", hostile}, {"tune", "--measure", hostile, pairs},
 		{"help", hostile}, {"version", hostile}, {"completion", hostile}, {"man", a + "/" + hostile}, {hostile}, {"crawl", "--" + hostile}, {"crawl", "--delay", hostile},
 	} {

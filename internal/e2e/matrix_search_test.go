@@ -66,7 +66,6 @@ func (w *matrixWeb) search(t *testing.T) {
 	} {
 		all[name] = w.run(t, args...)
 	}
-	all["config"] = w.execute(t, "config", "--config", "skink.toml", "--store", w.store)
 	for name, content := range w.files(t) {
 		all[name] = content
 	}

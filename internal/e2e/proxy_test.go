@@ -97,7 +97,6 @@ cookies = "cookies.txt"
 	}
 	said += shown
 	for _, args := range [][]string{
-		{"config", "--store", data},
 		{"report", "--store", data, "--about", "audit", "--format", "json"},
 		{"export", "--store", data, "--include", "all", "--with-private"},
 		{"status", "--store", data, "--urls", "all", "--format", "json"},
