@@ -214,7 +214,7 @@ func (opt *Options) read(ctx context.Context, page *crawler.Page, leads *crawler
 	if err != nil {
 		return nil, err
 	}
-	deadEnd := doc.Root != extract.RootDocument && endsHere(got.seen.URL, base, doc.Links) && hasScript(body)
+	deadEnd := doc.Root != extract.RootDocument && hasScript(body) && endsHere(got.seen.URL, base, doc.Links)
 	if page.MayRender && (doc.Needs != "" || deadEnd) {
 		return nil, crawler.ErrRender
 	}
@@ -301,8 +301,15 @@ func hasScript(body []byte) bool {
 	return slices.ContainsFunc(scriptTag.FindAll(body, -1), func(tag []byte) bool { return !bytes.Contains(tag, []byte("json")) })
 }
 
-// endsHere reports whether no link of a page leads to another page of its host.
+// maxStrays is the largest number of links to other hosts on a page whose menus scripts may draw.
+const maxStrays = 100
+
+// endsHere reports whether no link of a page leads to another page of its host. A page with very many
+// links counts as having one, because each must be resolved.
 func endsHere(url string, base *frontier.Base, links []extract.Link) bool {
+	if len(links) > maxStrays {
+		return false
+	}
 	for _, l := range links {
 		if to, err := base.Resolve(l.Href); err == nil && to != url && frontier.HostOf(to) == frontier.HostOf(url) {
 			return false
