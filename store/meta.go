@@ -21,16 +21,21 @@ type MetaReader interface {
 	Meta(ctx context.Context, name string) ([]byte, error)
 }
 
-// Meta stores named values, such as settings, seeds, and the positions of feeds. A value may have any
-// size, but most are small, and a store keeps each one as a whole.
-type Meta interface {
+// A MetaSwapper reads and replaces named values.
+type MetaSwapper interface {
 	MetaReader
-	// SetMeta sets the value with the given name.
-	SetMeta(ctx context.Context, name string, value []byte) error
 	// SwapMeta atomically replaces the value of name if it still equals old. If old is nil, the
 	// value must never have been set. If the value differs from old, SwapMeta writes nothing and
 	// returns [ErrChanged].
 	SwapMeta(ctx context.Context, name string, old, value []byte) error
+}
+
+// Meta stores named values, such as settings, seeds, and the positions of feeds. A value may have any
+// size, but most are small, and a store keeps each one as a whole.
+type Meta interface {
+	MetaSwapper
+	// SetMeta sets the value with the given name.
+	SetMeta(ctx context.Context, name string, value []byte) error
 }
 
 // ErrChanged means that another process has changed the value since the caller read it.
@@ -75,7 +80,7 @@ func WriteMeta(ctx context.Context, s interface {
 // ChangeMeta replaces a value that is stored as JSON by the result of change, which gets nil if the
 // value was never set. If the result is nil, ChangeMeta writes nothing. If another process changes
 // the value at the same time, ChangeMeta begins again with the new one.
-func ChangeMeta[T any](ctx context.Context, s Meta, name, what string, change func(old *T) (*T, error)) error {
+func ChangeMeta[T any](ctx context.Context, s MetaSwapper, name, what string, change func(old *T) (*T, error)) error {
 	for {
 		text, err := s.Meta(ctx, name)
 		if err != nil {

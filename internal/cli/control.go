@@ -78,10 +78,7 @@ func (f *controlFlags) run(ctx context.Context, con Console, args []string) erro
 		return err
 	}
 	for _, o := range orders {
-		for err = error(store.ErrChanged); errors.Is(err, store.ErrChanged); { // another process gave an order at the same time
-			err = f.give(ctx, o)
-		}
-		if err != nil {
+		if err := f.give(ctx, o); err != nil {
 			return err
 		}
 		fmt.Fprintf(con.Out, "ordered: %s\n", harmless.Line(o.Text()))
@@ -145,8 +142,8 @@ func settleOrder(o *session.Order) error {
 // give gives an order through the process that has the store open, or opens the store.
 func (f *controlFlags) give(ctx context.Context, o session.Order) error {
 	for until := time.Now().Add(waitForAnswer); ; {
-		if r, err := remote.Open(ctx, *f.store); err == nil {
-			return keepFirst(session.Give(ctx, r, o), r.Close())
+		if err := session.Give(ctx, elsewhere(*f.store), o); !errors.Is(err, remote.ErrNobody) {
+			return err
 		}
 		s, err := openStore(ctx, *f.store, false, 16)
 		if err == nil {
@@ -156,6 +153,27 @@ func (f *controlFlags) give(ctx context.Context, o session.Order) error {
 			return err
 		}
 	}
+}
+
+// An elsewhere names a store that another process has open. Each call begins a session of its own, and
+// so sees the newest values.
+type elsewhere string
+
+func (dir elsewhere) Meta(ctx context.Context, name string) (value []byte, err error) {
+	r, err := remote.Open(ctx, string(dir))
+	if err != nil {
+		return nil, err
+	}
+	value, err = r.Meta(ctx, name)
+	return value, keepFirst(err, r.Close())
+}
+
+func (dir elsewhere) SwapMeta(ctx context.Context, name string, old, value []byte) error {
+	r, err := remote.Open(ctx, string(dir))
+	if err != nil {
+		return err
+	}
+	return keepFirst(r.SwapMeta(ctx, name, old, value), r.Close())
 }
 
 // caller returns the names of the user and the machine.

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"fmt"
 	"maps"
 	"net/http"
 	"os"
@@ -142,9 +141,6 @@ proxy = "direct"
 	if h.Login.Page != "https://www.example.com/login" || h.Login.Check != "Log out" || h.Login.Fields["password"] != word || h.Proxies == nil || len(h.Proxies) != 0 {
 		t.Errorf("the second host: %+v", h)
 	}
-	if printed, err := f.Shown(); err != nil || strings.Contains(string(printed), word) || strings.Contains(string(printed), "from file") || !strings.Contains(string(printed), `'***'`) {
-		t.Errorf("settings: %s, %v", printed, err)
-	}
 
 	// A copy in another folder must name the same files. It keeps no literal secrets.
 	elsewhere := filepath.Join(t.TempDir(), "skink.toml")
@@ -181,12 +177,9 @@ login.page = "https://other.test/login"
 `
 	opt := options()
 	opt.Getenv = func(string) (string, bool) { return "value", true }
-	f, err := Parse("skink.toml", []byte(written), opt)
+	_, err := Parse("skink.toml", []byte(written), opt)
 	if err != nil {
 		t.Fatal(err)
-	}
-	if printed, err := f.Shown(); err != nil || strings.Contains(string(printed), "sesame") || !strings.Contains(string(printed), `['http://***@proxy.test:1', `) {
-		t.Errorf("settings: %s, %v", printed, err)
 	}
 	text, err := Copy("skink.toml", []byte(written))
 	if err != nil {
@@ -357,7 +350,7 @@ func FuzzParse(f *testing.F) {
 		if strings.Contains(text, word) || strings.Contains(text, "file:") {
 			return
 		}
-		file, err := Parse("f", []byte(text), options())
+		_, err := Parse("f", []byte(text), options())
 		if err != nil && strings.Contains(err.Error(), word) {
 			t.Errorf("the error contains the secret: %v", err)
 		}
@@ -365,9 +358,8 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		copied, err := Copy("f", []byte(text))
-		shown, shownErr := file.Shown()
-		if err != nil || shownErr != nil || strings.Contains(fmt.Sprintf("%s %s", shown, copied), word) {
-			t.Errorf("the settings or the copy contain the secret, or %v, %v", err, shownErr)
+		if err != nil || strings.Contains(string(copied), word) {
+			t.Errorf("the copy contains the secret, or %v", err)
 		}
 	})
 }

@@ -26,12 +26,7 @@ func Copy(name string, text []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	copied, err := toml.Marshal(without(nil, settings, func(text, secret string) string {
-		if substitutes(secret) { // nobody else knows its value
-			return text
-		}
-		return absent
-	}))
+	copied, err := toml.Marshal(withoutSecrets(nil, settings))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
@@ -53,39 +48,20 @@ func origin(name string, text []byte) (dir string, copied bool) {
 	return filepath.Dir(name), false
 }
 
-// Shown returns the sections of hosts and seeds of a file for printing, with *** in place of each secret.
-func (f *File) Shown() ([]byte, error) {
-	settings, err := unmarshal(f.Name, f.Text)
-	for key := range settings {
-		if key != "host" && key != "seed" {
-			delete(settings, key)
-		}
-	}
-	if err != nil || len(settings) == 0 {
-		return nil, err
-	}
-	return toml.Marshal(without(nil, settings, func(text, secret string) string {
-		if text == secret {
-			return absent
-		}
-		return access.Redacted(text)
-	}))
-}
-
-// without returns the value of a key. hide returns what takes the place of a text with a secret.
-func without(path []string, v any, hide func(text, secret string) string) any {
+// withoutSecrets returns the value of a key, with *** in place of each literal secret.
+func withoutSecrets(path []string, v any) any {
 	switch v := v.(type) {
 	case table:
 		for key := range v {
-			v[key] = without(append(slices.Clone(path), key), v[key], hide)
+			v[key] = withoutSecrets(append(slices.Clone(path), key), v[key])
 		}
 	case []any:
 		for i := range v {
-			v[i] = without(path, v[i], hide)
+			v[i] = withoutSecrets(path, v[i])
 		}
 	case string:
-		if secret := secretIn(path, v); secret != "" {
-			return hide(v, secret)
+		if secret := secretIn(path, v); secret != "" && !substitutes(secret) { // nobody else knows the value of a name
+			return absent
 		}
 	}
 	return v

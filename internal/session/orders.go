@@ -2,8 +2,6 @@ package session
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -79,34 +77,18 @@ func ReadOrders(ctx context.Context, s store.MetaReader) ([]Order, error) {
 	return *all, err
 }
 
-// Orderly is the part of a store that keeps orders.
-type Orderly interface {
-	store.MetaReader
-	SwapMeta(ctx context.Context, name string, old, value []byte) error
-}
-
-// Give adds an order to those in a store. If another process changes them at the same time, the error is
-// [store.ErrChanged].
-func Give(ctx context.Context, s Orderly, o Order) error {
-	old, err := s.Meta(ctx, ordersName)
-	if err != nil {
-		return err
-	}
-	var all []Order
-	if len(old) > 0 {
-		if err := json.Unmarshal(old, &all); err != nil {
-			return fmt.Errorf("read the orders: %w", err)
+// Give adds an order to those in a store, in place of an earlier one about the same subject.
+func Give(ctx context.Context, s store.MetaSwapper, o Order) error {
+	return store.ChangeMeta(ctx, s, ordersName, "orders", func(old *[]Order) (*[]Order, error) {
+		all := []Order{}
+		if old != nil {
+			all = slices.DeleteFunc(*old, func(before Order) bool { return before.subject() == o.subject() })
 		}
-	}
-	all = slices.DeleteFunc(all, func(before Order) bool { return before.subject() == o.subject() })
-	if !o.Withdrawn {
-		all = append(all, o)
-	}
-	text, err := json.Marshal(all)
-	if err == nil {
-		err = s.SwapMeta(ctx, ordersName, old, text)
-	}
-	return err
+		if !o.Withdrawn {
+			all = append(all, o)
+		}
+		return &all, nil
+	})
 }
 
 // standing returns what orders mean for the crawler.
@@ -216,20 +198,21 @@ func (t *steering) follow(ctx context.Context) error {
 		case OrderStop:
 			t.stop()
 		case OrderAdd:
-			err = errors.Join(err, t.add(ctx, o.Of))
+			if err := t.add(ctx, o.Of); err != nil {
+				t.out.Say("The seed %s could not be added: %v", o.Of, err)
+			}
 		}
 	}
-	return err
+	return nil
 }
 
 // order gives an order and follows it.
-func (t *steering) order(verb, of string) {
+func (t *steering) order(verb string) {
 	ctx := context.Background()
-	o := Order{Verb: verb, Of: of, By: "the view", At: time.Now().UTC()}
-	for err := error(store.ErrChanged); errors.Is(err, store.ErrChanged); {
-		err = Give(ctx, t.store, o)
+	err := Give(ctx, t.store, Order{Verb: verb, By: "the view", At: time.Now().UTC()})
+	if err = first(err, t.follow(ctx)); err != nil {
+		t.out.Say("The order %s could not be given: %v", verb, err)
 	}
-	_ = t.follow(ctx)
 }
 
 // sown adds a seed to a crawl that runs. Each worker does so, because each has a scope of its own.

@@ -54,14 +54,14 @@ func (s *shownCrawl) Pages() int64 {
 	return added.Pages()
 }
 
-func (s *shownCrawl) Pause() { s.steer.order(OrderPause, "") }
-func (s *shownCrawl) GoOn()  { s.steer.order(OrderResume, "") }
+func (s *shownCrawl) Pause() { s.steer.order(OrderPause) }
+func (s *shownCrawl) GoOn()  { s.steer.order(OrderResume) }
 
 func (s *shownCrawl) Stop() {
 	s.mu.Lock()
 	s.stopping = true
 	s.mu.Unlock()
-	s.steer.order(OrderStop, "")
+	s.steer.order(OrderStop)
 }
 
 // Now returns the crawl's current statistics for a view. It omits those that cannot be read,
