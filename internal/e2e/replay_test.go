@@ -154,7 +154,7 @@ func TestReplayAfterVisits(t *testing.T) {
 			}
 			player := newPlayer(t, dir)
 			d := newDressedSite(t, 3)
-			d.tagged = c.tagged
+			d.tagged.Store(c.tagged)
 			pages := []string{d.site.URL + "/page/0", d.site.URL + "/page/1"}[:2-c.archived]
 			looks := map[string][]image.Image{}
 			for visit := range 3 {
@@ -239,7 +239,7 @@ func TestConfirmedOnlyIfArchived(t *testing.T) {
 	t.Parallel()
 	const pages = 30
 	d := newDressedSite(t, pages)
-	d.tagged = true
+	d.tagged.Store(true)
 	dir := t.TempDir()
 	archive := filepath.Join(dir, "archive")
 	args := func(more ...string) []string {

@@ -30,7 +30,7 @@ import (
 // for each URL, and records when each host was asked.
 type dressedSite struct {
 	site, cdn *httptest.Server
-	tagged    bool         // whether responses have an ETag
+	tagged    atomic.Bool  // whether responses have an ETag
 	edition   atomic.Int32 // from edition 1 on, page 1 has other words; from edition 2 on, headings have another colour
 
 	mu    sync.Mutex
@@ -95,7 +95,7 @@ func newDressedSite(t *testing.T, pages int) *dressedSite {
 			case ".ttf":
 				w.Header().Set("Content-Type", "font/ttf")
 			}
-			if d.tagged {
+			if d.tagged.Load() {
 				w.Header().Set("ETag", fmt.Sprintf("%q", dedup.HashOf([]byte(d.edit(body)))))
 			}
 			http.ServeContent(w, r, "", time.Time{}, strings.NewReader(d.edit(body)))

@@ -20,7 +20,7 @@ func TestOtherReader(t *testing.T) {
 		t.Skip("there is no other reader: SKINK_NODE_MODULES names no folder with the npm package warcio")
 	}
 	dressed, posted := newDressedSite(t, 2), newPostedSite(t)
-	dressed.tagged = true
+	dressed.tagged.Store(true)
 	close(posted.held)
 	for name, args := range map[string][]string{
 		"tagged": {"crawl", "--delay", "0", "--sitemaps", "off", "--allow-private", "127.0.0.1", "--requisites", "--recrawl", "0s", "--warc", "archive", dressed.site.URL + "/page/0"},
