@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -24,9 +25,18 @@ type Crawl interface {
 	Pages() int64
 	// Now returns the state of the crawl.
 	Now() Moment
-	Pause() // sends no new requests until GoOn is called
-	GoOn()
-	Stop() // like Ctrl-C, ends the crawl when the requests in flight are finished
+	// Order gives one of formOrders. The host is "" if the order is about the whole crawl.
+	Order(verb, host string)
+}
+
+// formOrders are the orders that users can give on the page "Now".
+var formOrders = []string{"pause", "resume", "stop", "block", "unblock"}
+
+// An Order is an order that applies to the crawl.
+type Order struct {
+	Text, By string
+	At       time.Time
+	Blocked  string // the host, if the order is to block it
 }
 
 // A Moment is the state of a crawl at one time.
@@ -36,6 +46,7 @@ type Moment struct {
 	InFlight int         // number of URLs being fetched
 	Hosts    []HostNow   // hosts that the crawl has in memory
 	Saved    []Saving    // number of URLs not fetched, for each reason
+	Orders   []Order
 
 	Memory, MaxMemory int64         // memory of the process and its limit, in bytes
 	Disk, Free        int64         // size of the store and free space on its disk, in bytes; 0 means unknown
@@ -316,10 +327,12 @@ func (v *View) nowPage(ctx context.Context, r *http.Request) (*screen, error) {
 	return &screen{name: "now", title: "Now", live: true, Content: n}, err
 }
 
-// control returns a function for a form that controls the crawl by calling do.
-func (v *View) control(do func(Crawl)) func(*http.Request) (next string) {
-	return func(*http.Request) string {
-		do(v.opt.Crawl)
-		return "/now"
+// control handles a form that gives an order.
+func (v *View) control(r *http.Request) (next string) {
+	verb, host := r.PathValue("order"), r.PostFormValue("host")
+	if !slices.Contains(formOrders, verb) || (host != "") != strings.HasSuffix(verb, "block") {
+		return ""
 	}
+	v.opt.Crawl.Order(verb, host)
+	return "/now"
 }

@@ -22,15 +22,12 @@ type fakeCrawl struct {
 }
 
 func (f *fakeCrawl) Pages() int64 { return 7 }
-func (f *fakeCrawl) Pause()       { f.tell("pause") }
-func (f *fakeCrawl) GoOn()        { f.tell("go on") }
-func (f *fakeCrawl) Stop()        { f.tell("stop") }
 
-func (f *fakeCrawl) tell(what string) {
+func (f *fakeCrawl) Order(verb, host string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.told = append(f.told, what)
-	f.moment.Paused = what == "pause"
+	f.told = append(f.told, strings.TrimSpace(verb+" "+host))
+	f.moment.Paused = verb == "pause"
 }
 
 func (f *fakeCrawl) Now() Moment {
@@ -43,7 +40,7 @@ func newCrawlView(t testing.TB) (*fakeCrawl, *httptest.Server) {
 	f := &fakeCrawl{moment: Moment{Tally: store.Tally{Unique: 5, Near: 2}, InFlight: 3, Left: 90 * time.Minute, Hosts: []HostNow{
 		{Name: "slow.example", State: Rests, Why: "the host asked for a pause; next request in 9s", Requests: 2},
 		{Name: "busy.example", State: Works, Requests: 40},
-	}}}
+	}, Orders: []Order{{Text: "exclude <b>", By: "jo@a"}, {Text: "block shut.example", Blocked: "shut.example"}}}}
 	_, server := newView(t, small(t), func(o *Options) { o.Crawl = f })
 	return f, server
 }
@@ -75,7 +72,7 @@ func TestForms(t *testing.T) {
 	if token == nil {
 		t.Fatalf("no form:\n%s", now)
 	}
-	right := url.Values{"token": {token[1]}}
+	right, host := url.Values{"token": {token[1]}}, url.Values{"token": {token[1]}, "host": {"busy.example"}}
 	for _, c := range []struct {
 		path, origin string
 		form         url.Values
@@ -87,19 +84,26 @@ func TestForms(t *testing.T) {
 		{"/now/pause?token=" + token[1], "", nil, 403},
 		{"/now/stop", "https://evil.example", right, 403},
 		{"/now/pause", "", right, 303},
-		{"/now/go-on", server.URL, right, 303},
+		{"/now/resume", server.URL, right, 303},
 		{"/now/stop", "", right, 303},
+		{"/now/block", "", url.Values{"host": {"busy.example"}}, 403},
+		{"/now/block", "https://evil.example", host, 403},
+		{"/now/block", "", right, 404},
+		{"/now/pause", "", host, 404},
+		{"/now/add", "", host, 404},
+		{"/now/block", server.URL, host, 303},
+		{"/now/unblock", "", host, 303},
 	} {
 		if got := post(t, server, c.path, c.form, c.origin); got != c.want {
 			t.Errorf("POST %s with %v from %q: %d, want %d", c.path, c.form, c.origin, got, c.want)
 		}
 	}
-	for _, path := range []string{"/now/pause", "/now/go-on", "/now/stop"} {
+	for _, path := range []string{"/now/pause", "/now/resume", "/now/block"} {
 		if resp := ask(t, server.Client(), "GET", server.URL+path+"?token="+token[1], nil); resp.StatusCode != http.StatusMethodNotAllowed {
 			t.Errorf("GET %s: %s", path, resp.Status)
 		}
 	}
-	if got := strings.Join(f.told, ", "); got != "pause, go on, stop" {
+	if got := strings.Join(f.told, ", "); got != "pause, resume, stop, block busy.example, unblock busy.example" {
 		t.Errorf("the crawl was told: %s", got)
 	}
 }
@@ -107,12 +111,13 @@ func TestForms(t *testing.T) {
 func TestNow(t *testing.T) {
 	f, server := newCrawlView(t)
 	now := get(t, server, "/now")
-	for _, want := range []string{"Crawling: 7 pages; about 1 h 30 min left", "1 active, 1 waiting and 0 failing, of 2 hosts", "the host asked for a pause; next request in 9s", "Newest clusters", "Fog at sea", "2 duplicates", ">Pause<"} {
+	for _, want := range []string{"Crawling: 7 pages; about 1 h 30 min left", "1 active, 1 waiting and 0 failing, of 2 hosts", "the host asked for a pause; next request in 9s", "Newest clusters", "Fog at sea", "2 duplicates", ">Pause<",
+		`formaction="/now/block" name="host" value="slow.example">`, "exclude &lt;b&gt;", `formaction="/now/unblock" name="host" value="shut.example">`} {
 		if !strings.Contains(now, want) {
 			t.Errorf("it does not say %q\n%s", want, now)
 		}
 	}
-	f.Pause()
+	f.Order("pause", "")
 	if now := get(t, server, "/now"); !strings.Contains(now, "Paused, no requests") || !strings.Contains(now, ">Resume<") {
 		t.Errorf("it does not say that the crawl is paused\n%s", now)
 	}

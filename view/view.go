@@ -140,9 +140,7 @@ func (v *View) routes() http.Handler {
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/now", http.StatusSeeOther) })
 	mux.Handle("GET /now", v.shown(v.nowPage))
 	if v.opt.Crawl != nil {
-		mux.HandleFunc("POST /now/pause", v.posted(v.control(Crawl.Pause)))
-		mux.HandleFunc("POST /now/go-on", v.posted(v.control(Crawl.GoOn)))
-		mux.HandleFunc("POST /now/stop", v.posted(v.control(Crawl.Stop)))
+		mux.HandleFunc("POST /now/{order}", v.posted(v.control))
 	}
 	mux.Handle("GET /pages", v.shown(v.pagesPage))
 	mux.Handle("GET /page/{id}", v.shown(v.onePage))

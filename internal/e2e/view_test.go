@@ -98,6 +98,10 @@ func TestViewInBrowser(t *testing.T) {
 	}
 	b.press(kb.Enter)
 	b.waitFor(`document.getElementById("now-state").innerText.startsWith("Paused")`)
+	for _, order := range []string{"block", "unblock"} {
+		b.click(`button[formaction="/now/` + order + `"]`)
+		b.waitFor(`/^` + order + ` /m.test(document.getElementById("now-orders").innerText)`)
+	}
 
 	// Without scripts, the lists must work, and the page of the crawl must reload itself.
 	b.do(called(emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}))

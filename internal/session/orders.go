@@ -207,9 +207,9 @@ func (t *steering) follow(ctx context.Context) error {
 }
 
 // order gives an order and follows it.
-func (t *steering) order(verb string) {
+func (t *steering) order(verb, of string) {
 	ctx := context.Background()
-	err := Give(ctx, t.store, Order{Verb: verb, By: "the view", At: time.Now().UTC()})
+	err := Give(ctx, t.store, Order{Verb: verb, Of: of, By: "the view", At: time.Now().UTC()})
 	if err = first(err, t.follow(ctx)); err != nil {
 		t.out.Say("The order %s could not be given: %v", verb, err)
 	}

@@ -54,14 +54,23 @@ func (s *shownCrawl) Pages() int64 {
 	return added.Pages()
 }
 
-func (s *shownCrawl) Pause() { s.steer.order(OrderPause) }
-func (s *shownCrawl) GoOn()  { s.steer.order(OrderResume) }
-
-func (s *shownCrawl) Stop() {
+func (s *shownCrawl) Order(verb, host string) {
 	s.mu.Lock()
-	s.stopping = true
+	s.stopping = s.stopping || verb == OrderStop
 	s.mu.Unlock()
-	s.steer.order(OrderStop)
+	s.steer.order(verb, host)
+}
+
+func ordersOf(ctx context.Context, s store.MetaReader) (shown []view.Order, err error) {
+	all, err := ReadOrders(ctx, s)
+	for _, o := range all {
+		order := view.Order{Text: o.Text(), By: o.By, At: o.At}
+		if o.Verb == OrderBlock {
+			order.Blocked = o.Of
+		}
+		shown = append(shown, order)
+	}
+	return shown, err
 }
 
 // Now returns the crawl's current statistics for a view. It omits those that cannot be read,
@@ -76,6 +85,7 @@ func (s *shownCrawl) Now() view.Moment {
 		m.Hosts = append(m.Hosts, hostNow(h, now))
 	}
 	m.Saved = s.saved(tally)
+	m.Orders, _ = ordersOf(context.Background(), s.store)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if now.Sub(s.sized) > sizedEvery {
@@ -148,6 +158,9 @@ func endsOf(counts frontier.Counts, postponed int64, tally store.Tally) (ends []
 // MomentOf returns the statistics of a store for a view that shows no running crawl.
 func MomentOf(ctx context.Context, s store.Reader) (m view.Moment, err error) {
 	if m.Tally, err = s.Tally(ctx); err != nil {
+		return m, err
+	}
+	if m.Orders, err = ordersOf(ctx, s); err != nil {
 		return m, err
 	}
 	counts, err := s.Counts(ctx)
