@@ -17,6 +17,7 @@ type HostState struct {
 	Hopeless bool          // whether the crawl ends without waiting for the host; see backoff.go
 	Budget   bool          // whether the host has reached its --max-host-pages or --max-host-bytes, and has more URLs
 	Alone    string        // reason why this crawl sends the host no more requests; see backoff.go; "" if it gets requests
+	Slow     bool          // whether the host takes long to respond, or has not responded yet; see capacity.go
 	Left     bool          // whether the host has, or may have, URLs to fetch
 }
 
@@ -31,7 +32,7 @@ func (c *Crawl) Hosts() []HostState {
 		left := len(h.urls) > 0 || h.supply != dry || h.taking
 		all = append(all, HostState{
 			Name: h.name, Requests: h.requests, Took: h.took, Rest: h.rest(), Until: h.until,
-			Fails: h.fails, Hopeless: h.hopeless, Budget: left && !h.affords(0), Alone: h.alone, Left: left || h.open > 0,
+			Slow: h.pace() == slow, Fails: h.fails, Hopeless: h.hopeless, Budget: left && !h.affords(0), Alone: h.alone, Left: left || h.open > 0,
 		})
 	}
 	slices.SortFunc(all, func(a, b HostState) int { return cmp.Compare(a.Name, b.Name) })

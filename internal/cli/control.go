@@ -17,7 +17,6 @@ import (
 	"skink/base/harmless"
 	"skink/crawler"
 	"skink/internal/session"
-	"skink/store"
 	"skink/store/remote"
 )
 
@@ -141,18 +140,16 @@ func settleOrder(o *session.Order) error {
 
 // give gives an order through the process that has the store open, or opens the store.
 func (f *controlFlags) give(ctx context.Context, o session.Order) error {
-	for until := time.Now().Add(waitForAnswer); ; {
+	return untilFree(ctx, func() error {
 		if err := session.Give(ctx, elsewhere(*f.store), o); !errors.Is(err, remote.ErrNobody) {
 			return err
 		}
 		s, err := openStore(ctx, *f.store, false, 16)
-		if err == nil {
-			return keepFirst(session.Give(ctx, s, o), s.Close())
-		}
-		if !errors.Is(err, store.ErrInUse) || ctx.Err() != nil || time.Now().After(until) {
+		if err != nil {
 			return err
 		}
-	}
+		return keepFirst(session.Give(ctx, s, o), s.Close())
+	})
 }
 
 // An elsewhere names a store that another process has open. Each call begins a session of its own, and
@@ -160,20 +157,19 @@ func (f *controlFlags) give(ctx context.Context, o session.Order) error {
 type elsewhere string
 
 func (dir elsewhere) Meta(ctx context.Context, name string) (value []byte, err error) {
-	r, err := remote.Open(ctx, string(dir))
-	if err != nil {
-		return nil, err
-	}
-	value, err = r.Meta(ctx, name)
-	return value, keepFirst(err, r.Close())
+	return value, dir.with(ctx, func(r *remote.Reader) (err error) { value, err = r.Meta(ctx, name); return err })
 }
 
 func (dir elsewhere) SwapMeta(ctx context.Context, name string, old, value []byte) error {
+	return dir.with(ctx, func(r *remote.Reader) error { return r.SwapMeta(ctx, name, old, value) })
+}
+
+func (dir elsewhere) with(ctx context.Context, do func(*remote.Reader) error) error {
 	r, err := remote.Open(ctx, string(dir))
 	if err != nil {
 		return err
 	}
-	return keepFirst(r.SwapMeta(ctx, name, old, value), r.Close())
+	return keepFirst(do(r), r.Close())
 }
 
 // caller returns the names of the user and the machine.

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/pflag"
 
@@ -186,7 +187,11 @@ func (f *crawlFlags) run(ctx context.Context, con Console, args []string) error 
 		return err
 	}
 	paceCollector(*f.memory/heapShare, *f.memory, crawlPercent)
+	opt.Crawl.Worker = crawler.WorkerName(opt.Crawl.Worker)
 	out := con.output(f.logFormat == "json", f.quiet)
+	if out.Log != nil {
+		out.Log = out.Log.With("worker", opt.Crawl.Worker, "run", time.Now().UTC().Format("20060102T150405Z"))
+	}
 	opt.FeedFile, opt.CrawlLog = con.files.Of("--feed"), con.files.Of("--crawl-log")
 	if err := con.files.Input(args...); err != nil {
 		return logged(out.Log, usageError{Err: err})
@@ -210,7 +215,11 @@ func (f *crawlFlags) start(ctx context.Context, con Console, out session.Output,
 		return err
 	}
 	place := aboutToOpen(*f.store)
-	s, err := openStore(ctx, *f.store, len(args)+len(opt.Own) > 0, 16+opt.Crawl.Parallel)
+	var s *writeStore
+	err = untilFree(ctx, func() (err error) { // skink control opens the store for a moment
+		s, err = openStore(ctx, *f.store, len(args)+len(opt.Own) > 0, 16+opt.Crawl.Parallel)
+		return err
+	})
 	if err != nil {
 		if len(args)+len(opt.Own) == 0 && errors.Is(err, store.ErrNotExist) {
 			return usagef("no seeds, and no crawl to continue in %s: specify a URL, a file of URLs, or a folder", *f.store)

@@ -266,10 +266,22 @@ type readStore struct {
 	close func() error
 }
 
-// waitForAnswer is how long openToRead keeps trying to open a store that another process has locked
+// waitForAnswer is how long untilFree and openToRead keep trying to open a store that another process has locked
 // but does not serve, because that process is just starting or ending. It is too short for a
 // process that is opening a large store.
 const waitForAnswer = time.Second
+
+// untilFree repeats do for up to waitForAnswer while another process has locked the store. Such a process
+// may be starting or ending, or holds the store only for a moment.
+func untilFree(ctx context.Context, do func() error) error {
+	for until := time.Now().Add(waitForAnswer); ; time.Sleep(10 * time.Millisecond) {
+		if err := do(); !errors.Is(err, store.ErrInUse) || time.Now().After(until) {
+			return err
+		} else if ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+}
 
 // openToRead opens a store for reading. If another process is writing to the store, the reader gets
 // a snapshot from that process, and openToRead prints the time of the snapshot to messages. It
@@ -286,7 +298,7 @@ func openToRead(ctx context.Context, dir string, messages io.Writer) (*readStore
 }
 
 // openAnyToRead is like openToRead, but also opens an incomplete copy.
-func openAnyToRead(ctx context.Context, dir string, messages io.Writer) (*readStore, error) {
+func openAnyToRead(ctx context.Context, dir string, messages io.Writer) (s *readStore, err error) {
 	if isShared(dir) {
 		s, _, err := openPostgres(ctx, dir, postgres.Options{ReadOnly: true})
 		if err != nil {
@@ -297,26 +309,24 @@ func openAnyToRead(ctx context.Context, dir string, messages io.Writer) (*readSt
 	if err := isFolder(dir); err != nil {
 		return nil, err
 	}
-	for until := time.Now().Add(waitForAnswer); ; {
-		r, askErr := remote.Open(ctx, dir)
-		if askErr == nil {
+	var asked error
+	err = untilFree(ctx, func() error {
+		var r *remote.Reader
+		if r, asked = remote.Open(ctx, dir); asked == nil {
 			fmt.Fprintf(messages, "skink: %s: in use by %s; showing the state as of %s\n", dir, r.By(), r.Moment().UTC().Format(time.RFC3339))
-			return &readStore{Reader: r, close: r.Close}, nil
+			s = &readStore{Reader: r, close: r.Close}
+			return nil
 		}
-		s, err := open(dir, badger.Options{ReadOnly: true})
-		switch {
-		case err == nil:
-			return &readStore{s, s.Loss(), s.Close}, nil
-		case ctx.Err() != nil:
-			return nil, ctx.Err()
-		case !errors.Is(err, store.ErrInUse):
-			return nil, err
-		case time.Now().After(until) && errors.Is(askErr, remote.ErrBusy):
-			return nil, fmt.Errorf("%s: %w: try again later", dir, askErr)
-		case time.Now().After(until):
-			return nil, err
+		files, err := open(dir, badger.Options{ReadOnly: true})
+		if err == nil {
+			s = &readStore{files, files.Loss(), files.Close}
 		}
+		return err
+	})
+	if errors.Is(err, store.ErrInUse) && errors.Is(asked, remote.ErrBusy) {
+		err = fmt.Errorf("%s: %w: try again later", dir, asked)
 	}
+	return s, err
 }
 
 // keepFirst returns first, or second if first is nil. It is used when closing after an error,

@@ -66,7 +66,7 @@ func TestAsked(t *testing.T) {
 	if code != 0 {
 		t.Fatalf("exit code %d\n%s", code, &screen)
 	}
-	for _, want := range []string{"\r\x1b[Kslowest hosts (", "suspended hosts: 0\n"} {
+	for _, want := range []string{"\r\x1b[Kslow hosts: ", "suspended hosts: 0\n"} {
 		if !strings.Contains(screen.String(), want) {
 			t.Errorf("no %q in\n%q", want, &screen)
 		}

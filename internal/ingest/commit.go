@@ -119,12 +119,12 @@ func (p *Pipeline) write(ctx context.Context, v *visit, held *right, writeTo Ent
 	}
 }
 
-// written counts a judgement that is in the store, adds its evidence to the book of evidence, and
-// calls OnTouch if the visit found no change.
+// written counts a judgement that is in the store, calls OnStored, and adds the evidence of the judgement
+// to the book of evidence.
 func (p *Pipeline) written(ctx context.Context, j *judgement) error {
 	p.counts.add(j)
-	if j.kind == touched && p.opt.OnTouch != nil {
-		p.opt.OnTouch(&j.record)
+	if p.opt.OnStored != nil {
+		p.opt.OnStored(&j.record)
 	}
 	return p.lessons.learn(ctx, j)
 }

@@ -65,7 +65,7 @@ type Options struct {
 	SkipDuplicates bool                // do not keep the text of a duplicate, and do not follow its links
 	Learn          *learn.Book         // learns from each verdict which URL patterns lead to duplicates; may be nil
 	Agent          func(string) string // returns the user agent for a host; directives for a single crawler apply if they name its product token; nil means the default agent
-	OnTouch        func(*store.Record) // called for each visit that finds a page unchanged; may be nil
+	OnStored       func(*store.Record) // called with the result of each visit once it is in the store; may be nil
 	Limit          int64               // page limit of the crawl, near which the pages of other workers are counted more often; 0 means no limit
 	Shared         bool                // other workers also write to the store, so its pages are counted every countEvery
 	NoLinks        bool                // do not store the links of pages, but follow them

@@ -23,16 +23,14 @@ import (
 	"skink/store"
 )
 
-// consumers are the outputs that follow a running crawl: the feeds of its pages, and the log of its
-// URLs. Each consumer reads the stored records at its own pace. The crawl waits for its consumers
-// only at the end.
+// consumers are the outputs that follow a running crawl, such as the feeds of its pages. Each consumer
+// reads the stored records at its own pace. The crawl waits for its consumers only at the end.
 //
 // When the crawl is stopped, a consumer that writes locally still processes all remaining pages. A
 // consumer that sends to a server stops at the end of the grace period; the next run sends the
 // rest.
 type consumers struct {
 	all []consumer
-	log *urlLog // also an element of all; nil means that URLs are not logged
 	out Output
 }
 
@@ -64,21 +62,6 @@ const (
 )
 
 func (r *run) openConsumers(ctx context.Context) (consumers, error) {
-	following, err := r.openOutputs(ctx)
-	if err != nil || !r.opt.LogURLs {
-		return following, err
-	}
-	l, err := newURLLog(ctx, r.out.Log, r.store)
-	if err != nil {
-		return following, errors.Join(err, r.closeConsumers(ctx, following))
-	}
-	following.log = l
-	following.all = append(following.all, consumer{l, streamEvery, ""})
-	return following, nil
-}
-
-// openOutputs opens the consumers that need every page, also those that an earlier run stored.
-func (r *run) openOutputs(ctx context.Context) (consumers, error) {
 	outputs := consumers{out: r.out}
 	f, err := r.openFeed(ctx)
 	if err != nil {
@@ -108,7 +91,7 @@ func (r *run) closeConsumers(ctx context.Context, following consumers) error {
 // completeOutputs gives the outputs the pages that they miss. It is for runs that have nothing to
 // fetch; other runs do this when the crawl begins.
 func (r *run) completeOutputs(ctx context.Context) error {
-	outputs, err := r.openOutputs(ctx)
+	outputs, err := r.openConsumers(ctx)
 	if err != nil {
 		return err
 	}
@@ -177,21 +160,6 @@ func (f objectFeed) Close(ctx context.Context) error {
 		}
 		return pack.Close()
 	})
-}
-
-func (f consumers) answered(p *crawler.Page) {
-	if f.log != nil {
-		f.log.answered(p)
-	}
-}
-
-// touched returns the function to call after a visit that changed nothing in the store, or nil if
-// no consumer needs the call. Only the log of URLs needs it: the other consumers use only changes.
-func (f consumers) touched() func(*store.Record) {
-	if f.log == nil {
-		return nil
-	}
-	return f.log.add
 }
 
 // close closes all consumers, after each has processed the remaining records. A consumer that sends
@@ -274,41 +242,25 @@ func (f consumers) run(ctx, late context.Context, do func(context.Context) error
 	return err
 }
 
-// A urlLog writes a log line for each URL whose result has been stored: its HTTP status, its
-// verdict and the duration of the request. It implements [feed.Consumer].
+// A urlLog writes a log line for each visit of this worker whose result has been stored: its HTTP status,
+// its verdict and the duration of the request. A nil urlLog does nothing.
 type urlLog struct {
-	log    *slog.Logger
-	s      store.Reader
-	cursor store.Cursor
-	took   sync.Map // URL → duration of its last request; removed when the URL is logged
+	log  *slog.Logger
+	took sync.Map // URL → duration of its last request; removed when the URL is logged
 }
-
-func newURLLog(ctx context.Context, log *slog.Logger, s store.Reader) (*urlLog, error) {
-	end, err := s.End(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("start the log of URLs: %w", err)
-	}
-	return &urlLog{log: log, s: s, cursor: end}, nil
-}
-
-func (l *urlLog) CatchUp(ctx context.Context) error {
-	for page, err := range l.s.Changes(ctx, l.cursor, store.WantRecord) {
-		if err != nil {
-			return fmt.Errorf("log URLs: %w", err)
-		}
-		l.add(&page.Record)
-		l.cursor = page.Cursor
-	}
-	return nil
-}
-
-func (l *urlLog) Close(ctx context.Context) error { return l.CatchUp(ctx) }
 
 // answered remembers the duration of a page's request until its URL is logged.
-func (l *urlLog) answered(p *crawler.Page) { l.took.Store(p.Item.URL, p.Took) }
+func (l *urlLog) answered(p *crawler.Page) {
+	if l != nil {
+		l.took.Store(p.Item.URL, p.Took)
+	}
+}
 
 func (l *urlLog) add(r *store.Record) {
-	attrs := []any{"url", r.URL, "state", NameOf(r.End()), "status", r.Status, "bytes", r.Size}
+	if l == nil {
+		return
+	}
+	attrs := []any{"url", r.URL, "host", frontier.HostOf(r.URL), "state", NameOf(r.End()), "status", r.Status, "bytes", r.Size}
 	if r.Visit != store.FirstVisit {
 		attrs = append(attrs, "visit", r.Visit.String())
 	}

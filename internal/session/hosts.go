@@ -16,10 +16,11 @@ import (
 // MaxHosts is the maximum number of hosts shown in each list of hosts.
 const MaxHosts = 10
 
-func slowest(all []crawler.HostState) []crawler.HostState {
-	list := slices.DeleteFunc(slices.Clone(all), func(h crawler.HostState) bool { return h.Took == 0 })
+// slow returns at most MaxHosts of the hosts that take long to respond, and the total number of such hosts.
+func slow(all []crawler.HostState) ([]crawler.HostState, int) {
+	list := slices.DeleteFunc(slices.Clone(all), func(h crawler.HostState) bool { return h.Took == 0 || !h.Slow })
 	slices.SortStableFunc(list, func(a, b crawler.HostState) int { return cmp.Compare(b.Took, a.Took) })
-	return list[:min(len(list), MaxHosts)]
+	return list[:min(len(list), MaxHosts)], len(list)
 }
 
 // leftAlone returns at most MaxHosts of the hosts to which the crawl currently sends no requests,
@@ -48,8 +49,9 @@ func whyAlone(h crawler.HostState, now time.Time) string {
 func hostsText(all []crawler.HostState, now time.Time) string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "slowest hosts (%s in total):\n", report.Grouped(len(all)))
-	for _, h := range slowest(all) {
+	slow, n := slow(all)
+	fmt.Fprintf(w, "slow hosts: %s of %s\n", report.Grouped(n), report.Grouped(len(all)))
+	for _, h := range slow {
 		fmt.Fprintf(w, "  %s:\tresponses take %s,\tone request every %s,\t%s\n", h.Name, report.Duration(h.Took), report.Duration(h.Rest), report.Counted(h.Requests, "request"))
 	}
 	alone, n := leftAlone(all, now)
@@ -63,7 +65,8 @@ func hostsText(all []crawler.HostState, now time.Time) string {
 
 // logHosts writes one log record per host.
 func logHosts(log *slog.Logger, all []crawler.HostState, now time.Time) {
-	for _, h := range slowest(all) {
+	slow, _ := slow(all)
+	for _, h := range slow {
 		log.Info("slow host", "host", h.Name, "answer_seconds", h.Took.Seconds(), "rest_seconds", h.Rest.Seconds(), "requests", h.Requests)
 	}
 	alone, _ := leftAlone(all, now)

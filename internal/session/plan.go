@@ -58,7 +58,6 @@ func (r *run) plan(ctx context.Context) (p plan, err error) {
 
 	o := r.opt.Crawl
 	o.Control = p.steer.control
-	o.Worker = crawler.WorkerName(o.Worker)
 	p.seeds.outline(o.Scope, r.opt.Own)
 	o.Folders = folder.Sites(p.seeds.Folders)
 	o.Hidden = []string{r.store.Name}

@@ -61,3 +61,12 @@ func TestProgressFormat(t *testing.T) {
 		t.Errorf("%d log records, want 2:\n%s", n, &log)
 	}
 }
+
+// A host is called slow only if it is, even if no other host is slower.
+func TestSlowHosts(t *testing.T) {
+	hosts := []crawler.HostState{{Name: "quick", Took: time.Second}, {Name: "new", Slow: true}, {Name: "slow", Took: 4 * time.Second, Slow: true}}
+	text, _, _ := strings.Cut(hostsText(hosts, time.Now()), "suspended")
+	if want := "slow hosts: 1 of 3\n  slow:  responses take 4.0 s,  one request every 0.0 ms,  0 requests\n"; text != want {
+		t.Errorf("got\n%swant\n%s", text, want)
+	}
+}

@@ -44,8 +44,9 @@ func Run(ctx context.Context, s *NamedStore, opt Options, out Output) (sum Summa
 	if err != nil {
 		return sum, err
 	}
+	opt.Crawl.Worker = crawler.WorkerName(opt.Crawl.Worker)
 	r := &run{&opt, s, out, rule, settings, began}
-	present, err := join(ctx, s, crawler.WorkerName(opt.Crawl.Worker))
+	present, err := join(ctx, s, opt.Crawl.Worker)
 	if err != nil {
 		return sum, err
 	}
@@ -123,11 +124,15 @@ func (r *run) crawl(ctx context.Context, p plan, order *precedence.Order, kept *
 		return end, errors.Join(err, r.closeConsumers(ctx, following))
 	}
 	defer func() { err = first(err, log.close()) }()
+	var urls *urlLog
+	if r.opt.LogURLs {
+		urls = &urlLog{log: r.out.Log}
+	}
 	s := meter.timed(kept.inStep(r.store))
 	book := r.book(p.crawl.Folders)
 	judging := r.judging(&p.crawl, order)
 	judging.Anchors, judging.Limit, judging.Requisites = r.opt.Anchors, p.crawl.MaxPages, p.crawl.Requisites
-	judging.Learn, judging.Archive, judging.OnTouch = book, kept.commit(), following.touched()
+	judging.Learn, judging.Archive, judging.OnStored = book, kept.commit(), urls.add
 	pipeline, err := ingest.New(ctx, s, judging)
 	if err != nil {
 		return end, errors.Join(err, r.closeConsumers(ctx, following))
@@ -143,7 +148,7 @@ func (r *run) crawl(ctx context.Context, p plan, order *precedence.Order, kept *
 	}
 	o.OnSeed = func(from, to string) error { return m.moved(ctx, from, to) }
 	kept.connect(&o, r.store)
-	o.OnPage = func(page *crawler.Page) { meter.observe(page); following.answered(page); log.add(page) }
+	o.OnPage = func(page *crawler.Page) { meter.observe(page); urls.answered(page); log.add(page) }
 	o.OnRefused = log.add
 	if o.Spent, err = spent(ctx, r.store, &o); err != nil {
 		return unstarted(err)

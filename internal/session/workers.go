@@ -165,7 +165,7 @@ func (p *presence) leave(ctx context.Context) error {
 type WorkerStatus struct {
 	Name string `json:"name"`
 	WorkerState
-	Dead bool `json:"dead,omitempty"` // the worker has not written its state for aliveFor
+	Dead bool `json:"dead,omitempty"` // the worker has not written its state for aliveFor, and so has no hosts and no URLs in flight
 }
 
 // WorkersAt returns the states of a store's workers at the time now, sorted by name.
@@ -176,7 +176,11 @@ func WorkersAt(ctx context.Context, s store.Reader, now time.Time) ([]WorkerStat
 	}
 	var list []WorkerStatus
 	for name, w := range all {
-		list = append(list, WorkerStatus{name, w, now.Sub(w.Seen) > aliveFor})
+		dead := now.Sub(w.Seen) > aliveFor
+		if dead {
+			w.Hosts, w.InFlight, w.PerSecond = 0, 0, 0
+		}
+		list = append(list, WorkerStatus{name, w, dead})
 	}
 	slices.SortFunc(list, func(a, b WorkerStatus) int { return cmp.Compare(a.Name, b.Name) })
 	return list, nil
