@@ -31,6 +31,7 @@ type Leads struct {
 	Targets []Target
 
 	from frontier.Item
+	via  string   // see Options.referrer
 	opt  *Options // if nil, links are ignored; if opt.Scope is nil, no links are followed
 }
 
@@ -56,18 +57,26 @@ type Links struct {
 // the sitemaps of its host. Call [Leads.Follow] to add the links of its document. LeadsOf fails
 // only if opt.OnSeed does.
 func LeadsOf(p *Page, opt *Options) (*Leads, error) {
-	l := &Leads{from: p.Item}
+	l := &Leads{from: p.Item, via: opt.referrer(p.Item.URL)}
 	if p.Item.Kind == frontier.Check {
 		return l, nil // redirects of URLs that are only checked are not followed
 	}
 	for _, url := range p.Sitemaps {
-		l.Items = append(l.Items, frontier.Item{URL: url, Kind: frontier.Sitemap})
+		l.Items = append(l.Items, frontier.Item{URL: url, From: l.via, Kind: frontier.Sitemap})
 	}
 	if p.Location != "" && opt.Scope != nil {
 		return l, l.redirect(p.Location, opt)
 	}
 	l.opt = opt
 	return l, nil
+}
+
+// referrer returns what the items found at a URL have as From.
+func (opt *Options) referrer(url string) (kept string) {
+	if opt.Referrers {
+		kept = url
+	}
+	return kept
 }
 
 // redirect adds the target of a redirect. If a seed redirects within its own site, the target
@@ -93,7 +102,7 @@ func (l *Leads) redirect(target string, opt *Options) error {
 		l.Beyond = append(l.Beyond, frontier.Leave(target, string(refused)))
 		return nil
 	}
-	l.Items = append(l.Items, frontier.Item{URL: target, Via: cmp.Or(from.Via, from.URL), Depth: from.Depth, Hops: from.Hops + 1, Kind: from.Kind})
+	l.Items = append(l.Items, frontier.Item{URL: target, From: l.via, Via: cmp.Or(from.Via, from.URL), Depth: from.Depth, Hops: from.Hops + 1, Kind: from.Kind})
 	return nil
 }
 
@@ -271,7 +280,7 @@ func (f *following) resolve(href string, how use) string {
 func (l *Leads) link(url string) {
 	switch refused := l.opt.refuse(url, forPage, l.from.URL, l.from.Depth+1); {
 	case refused == "":
-		l.Items = append(l.Items, frontier.Item{URL: url, Depth: l.from.Depth + 1})
+		l.Items = append(l.Items, frontier.Item{URL: url, From: l.via, Depth: l.from.Depth + 1})
 	case refused.elsewhere() && l.opt.CheckOthers && frontier.HostOf(url) != frontier.HostOf(l.from.URL):
 		l.check(url)
 	default:
@@ -282,7 +291,7 @@ func (l *Leads) link(url string) {
 // check adds a URL to Items to be checked for existence. The URL may be outside the scope.
 func (l *Leads) check(url string) {
 	if l.opt.refuse(url, forCheck, l.from.URL, 0) == "" {
-		l.Items = append(l.Items, frontier.Item{URL: url, Depth: l.from.Depth + 1, Kind: frontier.Check})
+		l.Items = append(l.Items, frontier.Item{URL: url, From: l.via, Depth: l.from.Depth + 1, Kind: frontier.Check})
 	}
 }
 

@@ -123,7 +123,7 @@ func TestLeadsIntoFolders(t *testing.T) {
 		{"http://evil.test/", "http://one.localhost/b", Options{Folders: folders}, false},
 		{"http://one.localhost/a", "http://evil.test/", Options{Folders: folders}, true},
 	} {
-		c.opt.Scope = newScope(t, ScopeAny, nil, nil)
+		c.opt.Scope, c.opt.Referrers = newScope(t, ScopeAny, nil, nil), true
 		for _, page := range []*Page{{Item: item(c.from)}, {Item: item(c.from), Location: c.to}} {
 			leads, err := LeadsOf(page, &c.opt)
 			if err != nil {
@@ -131,6 +131,9 @@ func TestLeadsIntoFolders(t *testing.T) {
 			}
 			if err := leads.Follow(hrefs(c.to)); err != nil {
 				t.Fatal(err)
+			}
+			if len(leads.Items) == 1 && leads.Items[0].From != c.from {
+				t.Errorf("%s leads to %+v (redirect to %q)", c.from, leads.Items[0], page.Location)
 			}
 			if got := len(leads.Items) == 1; got != c.want || len(leads.Items)+len(leads.Beyond) != 1 {
 				t.Errorf("%s leads to %s: %v, want %v (redirect to %q)", c.from, c.to, got, c.want, page.Location)

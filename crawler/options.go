@@ -65,6 +65,7 @@ type Options struct {
 	MaxBytes   int64            // number of bytes of fetched bodies at which the crawl stops; 0 means no limit
 	HostBudget Budget           // limits for each host
 	OnPage     func(*Page)      // called after every fetch, even if the URL will be tried again; may be nil
+	Referrers  bool             // keep in [frontier.Item].From where each URL was found
 	OnRefused  func(*Page)      // called with the reason for each URL that was not requested; may be nil
 	Spent      map[string]Spent // number of pages and bytes that earlier crawls fetched from each host; they count against HostBudget
 

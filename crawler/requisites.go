@@ -35,14 +35,12 @@ const requisitePriority = -1
 // import others, so the number of steps from the page is limited.
 func (l *Leads) require(url string) {
 	from := l.from
-	if l.opt.Scope == nil || l.opt.refuse(url, forRequisite, from.URL, 0) != "" {
+	imports := from.Kind == frontier.Requisite
+	if l.opt.Scope == nil || imports && from.Hops >= MaxHops || l.opt.refuse(url, forRequisite, from.URL, 0) != "" {
 		return
 	}
-	item := frontier.Item{URL: url, Depth: from.Depth + 1, Kind: frontier.Requisite, Priority: requisitePriority}
-	if from.Kind == frontier.Requisite {
-		if from.Hops >= MaxHops {
-			return
-		}
+	item := frontier.Item{URL: url, From: l.via, Depth: from.Depth + 1, Kind: frontier.Requisite, Priority: requisitePriority}
+	if imports {
 		item.Depth, item.Hops = from.Depth, from.Hops+1
 	}
 	l.Items = append(l.Items, item)

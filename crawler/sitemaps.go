@@ -198,7 +198,7 @@ func (c *Crawl) listed(base *frontier.Base, from frontier.Item, e *sitemap.Entry
 	case !e.Index:
 		l.Pages++
 		l.URLs = append(l.URLs, url)
-		return frontier.Item{URL: url, Depth: 1}, true
+		return frontier.Item{URL: url, From: c.opt.referrer(from.URL), Depth: 1}, true
 	case from.Depth+1 >= maxSitemapDepth:
 		l.Cut = fmt.Errorf("sitemap index files are nested more than %d levels deep: deeper ones were not read", maxSitemapDepth)
 		return frontier.Item{}, false
@@ -207,7 +207,7 @@ func (c *Crawl) listed(base *frontier.Base, from frontier.Item, e *sitemap.Entry
 		return frontier.Item{}, false
 	}
 	l.Sitemaps++
-	return frontier.Item{URL: url, Depth: from.Depth + 1, Kind: frontier.Sitemap}, true
+	return frontier.Item{URL: url, From: c.opt.referrer(from.URL), Depth: from.Depth + 1, Kind: frontier.Sitemap}, true
 }
 
 // Dated is a page with the time of its last change, as stated in a sitemap.

@@ -59,6 +59,8 @@ type Item struct {
 	// record by [skink/store.Revisit]. A store may then keep the place instead of the other fields. 0 means
 	// that the item is from elsewhere. Items that a frontier returns have no place.
 	Place uint64 `json:"-"`
+
+	From string `json:",omitempty"` // URL of the page, redirect, sitemap or style sheet that named URL; "" for a seed, and if the crawl does not keep it
 }
 
 // The lowest and highest priorities. Values outside this range are stored as the nearer limit.

@@ -81,6 +81,7 @@ type Fetch struct {
 	Took        int64      `json:"took,omitempty"` // milliseconds from the request to the last byte of the response
 	Depth       int        `json:"depth,omitempty"`
 	Hops        int        `json:"hops,omitempty"`
+	From        string     `json:"from,omitempty"`         // see [frontier.Item]
 	Tries       int        `json:"tries,omitempty"`        // number of failed attempts to fetch the URL, if Kind is Error and the error may be temporary
 	Size        int64      `json:"size,omitempty"`         // size of the decoded body, in bytes
 	Words       int        `json:"words,omitempty"`        // tokens in the canonical text

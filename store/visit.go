@@ -133,7 +133,7 @@ const requisitePriority = 2
 // Revisit returns the item to visit the URL of a record again. due is the time at which the visit was
 // requested. If conditional is true, the item has the validators of the record.
 func Revisit(r *Record, due time.Time, conditional bool) frontier.Item {
-	it := frontier.Item{URL: r.URL, Via: r.Via, Depth: r.Depth, Hops: r.Hops, Kind: r.ItemKind(), Due: due}
+	it := frontier.Item{URL: r.URL, From: r.From, Via: r.Via, Depth: r.Depth, Hops: r.Hops, Kind: r.ItemKind(), Due: due}
 	if it.Kind == frontier.Requisite {
 		it.Priority = requisitePriority
 	}

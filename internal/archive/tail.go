@@ -43,7 +43,7 @@ func committed(ctx context.Context, s pageReader, m *mark) (all []answeredPage, 
 		for _, at := range []store.Archived{page.Record.Archive, page.Record.Answered} {
 			if at.File == name {
 				r := &page.Record
-				all = append(all, answeredPage{at, frontier.Item{URL: r.URL, Via: r.Via, Depth: r.Depth, Hops: r.Hops, Kind: r.ItemKind(), Due: now}})
+				all = append(all, answeredPage{at, store.Revisit(r, now, false)})
 			}
 		}
 	}

@@ -548,7 +548,7 @@ func (w *matrixWeb) start(t *testing.T, args ...string) {
 		all.Go(func() {
 			flags := []string{"crawl", "--config", filepath.Join(w.dir, "skink.toml"), "--store", w.store, "--log-format", "json", "--log-urls", "--metrics", "127.0.0.1:0"}
 			if name == "one" {
-				flags = append(flags, "--feed", filepath.Join(w.dir, "feed.jsonl"))
+				flags = append(flags, "--feed", filepath.Join(w.dir, "feed.jsonl"), "--crawl-log", filepath.Join(w.dir, "crawl.log"))
 			}
 			flags = append(flags, args...)
 			for n := range w.kills(name) {

@@ -43,7 +43,7 @@ func (s pageStore) fetchAgain(ctx context.Context, r *store.Record) error {
 
 // requeue is fetchAgain, and reports whether the page was not in the frontier before.
 func (s pageStore) requeue(ctx context.Context, r *store.Record) (queued bool, err error) {
-	n, err := s.Requeue(ctx, []frontier.Item{{URL: r.URL, Via: r.Via, Depth: r.Depth, Hops: r.Hops, Due: time.Now().UTC()}})
+	n, err := s.Requeue(ctx, []frontier.Item{store.Revisit(r, time.Now().UTC(), false)})
 	return n > 0, err
 }
 

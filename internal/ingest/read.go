@@ -179,7 +179,7 @@ func (got *reading) failed(problem crawler.Problem, detail string) *reading {
 	return &reading{
 		seen: store.Record{
 			ID: r.ID, URL: r.URL, Via: r.Via, Kind: store.Error, Status: r.Status, ContentType: r.ContentType,
-			Fetch: store.Fetch{Problem: string(problem), Detail: detail, FetchedAt: r.FetchedAt, Took: r.Took, Depth: r.Depth, Hops: r.Hops, Size: r.Size},
+			Fetch: store.Fetch{Problem: string(problem), Detail: detail, FetchedAt: r.FetchedAt, Took: r.Took, Depth: r.Depth, Hops: r.Hops, From: r.From, Size: r.Size},
 		},
 		claim: got.claim, links: got.links, beyond: got.beyond,
 	}

@@ -32,6 +32,7 @@ func recordOf(page *crawler.Page) store.Record {
 			FetchedAt:   page.FetchedAt.UTC(),
 			Depth:       page.Item.Depth,
 			Hops:        page.Item.Hops,
+			From:        page.Item.From,
 			Size:        int64(len(page.Body)),
 			Took:        page.Took.Milliseconds(),
 			Hidden:      page.Hidden,

@@ -78,7 +78,8 @@ func (sw *sweep) look(ctx context.Context, r *store.Record) error {
 		}
 		sw.hosts[host] = s
 	}
-	item := frontier.Item{URL: r.URL, Via: r.Via, Depth: r.Depth, Hops: r.Hops, Due: sw.now, Priority: crawler.AskedPriority}
+	item := store.Revisit(r, sw.now, false)
+	item.Priority = crawler.AskedPriority
 	a, size := s.Look(r.URL, sw.now)
 	switch {
 	case a.Rule == "":

@@ -205,7 +205,7 @@ func (c *selection) visited(ctx context.Context, notDue func(time.Time), take fu
 			again, *c.refused = false, why
 		}
 		if r.Kind == store.Later && postponed {
-			item = frontier.Item{URL: r.URL, Depth: r.Depth, Kind: r.ItemKind(), Priority: crawler.PutBackPriority, Due: now}
+			item = frontier.Item{URL: r.URL, From: r.From, Depth: r.Depth, Kind: r.ItemKind(), Priority: crawler.PutBackPriority, Due: now}
 			again = true
 		}
 		if again && err == nil {

@@ -27,10 +27,10 @@ import (
 // of Heritrix 3. Its manual, in the section about logs, explains the fields. A field without a value is
 // a hyphen.
 //
-// Differences: The frontier does not keep which page led to a URL. So the path has a letter for each
-// step from the nearest seed, but steps to redirects and style sheets come last. The referrer is the
-// first URL of a chain of redirects, and the source tag is missing. So are lines for robots.txt, and
-// for files that only a browser requests.
+// Differences: The path has a letter for each step from the nearest seed, but steps to redirects and style
+// sheets come last. The referrer of a sitemap is the home page, and a URL that was found by a run without the
+// log has none. The source tag is missing, and so are lines for robots.txt, and for files that only a
+// browser requests.
 //
 // A slow disk does not hold up the crawl: lines wait in memory, and if more than maxWaiting bytes
 // wait, further lines are dropped and counted.
@@ -157,7 +157,7 @@ func logLine(p *crawler.Page, now time.Time) string {
 		began = fmt.Sprintf("%s+%d", strings.ReplaceAll(p.FetchedAt.UTC().Format("20060102150405.000"), ".", ""), p.Took.Milliseconds())
 	}
 	return fmt.Sprintf("%s %5d %10s %s %s %s %s #000 %s %s - %s\n", now.UTC().Format("2006-01-02T15:04:05.000Z"), logStatus(p), size,
-		access.Redacted(p.Item.URL), logPath(&p.Item), cmp.Or(access.Redacted(p.Item.Via), "-"), logType(p), began, digest, logNotes(p))
+		access.Redacted(p.Item.URL), logPath(&p.Item), cmp.Or(access.Redacted(p.Item.From), "-"), logType(p), began, digest, logNotes(p))
 }
 
 // logStatus returns the HTTP status of a page, or a negative number of Heritrix.

@@ -149,7 +149,7 @@ func (r *run) crawl(ctx context.Context, p plan, order *precedence.Order, kept *
 	o.OnSeed = func(from, to string) error { return m.moved(ctx, from, to) }
 	kept.connect(&o, r.store)
 	o.OnPage = func(page *crawler.Page) { meter.observe(page); urls.answered(page); log.add(page) }
-	o.OnRefused = log.add
+	o.OnRefused, o.Referrers = log.add, log != nil
 	if o.Spent, err = spent(ctx, r.store, &o); err != nil {
 		return unstarted(err)
 	}

@@ -257,7 +257,7 @@ func (b *batch) end(num uint64, e *store.Entry, was standing) error {
 	case e.Touch:
 		value = r.AppendUpdate(nil, was.written)
 	}
-	if err := b.room(11, len(value)+4*len(r.URL)+len(r.Via)+runRoom+2*postedSize(1)); err != nil {
+	if err := b.room(11, len(value)+4*len(r.URL)+len(r.Via)+len(r.From)+runRoom+2*postedSize(1)); err != nil {
 		return err
 	}
 	if num != 0 || e.Touch {

@@ -108,7 +108,7 @@ func (b *batch) exclude(urls []string) error {
 func (b *batch) enqueue(id dedup.Hash, u known, it frontier.Item, now time.Time) error {
 	host := frontier.HostOf(it.URL)
 	// Room for three keys: the new key in the queue, the deleted old one or its run, and the URL's state.
-	if err := b.room(3, 2*(len(host)+len(it.URL))+len(it.Via)+len(it.ETag)+len(it.Modified)+runRoom); err != nil {
+	if err := b.room(3, 2*(len(host)+len(it.URL))+len(it.Via)+len(it.From)+len(it.ETag)+len(it.Modified)+runRoom); err != nil {
 		return err
 	}
 	if err := b.openHost(host); err != nil {

@@ -97,7 +97,7 @@ import (
 // The keys written before it (t, s, o, j, and the u and q of links) may exist without it after a
 // crash. Such texts, sketches and links are never read, and such postings are ignored.
 const (
-	layoutVersion = 16
+	layoutVersion = 17
 	skinkMagic    = 0x5C
 
 	keyCounters byte = 'c'
@@ -289,7 +289,7 @@ func encodeQueued(it frontier.Item, p position) []byte {
 	if p.due == 0 {
 		it.Priority, it.Depth = 0, 0
 	}
-	return store.AppendStruct(make([]byte, 0, 32+len(it.Via)+len(it.ETag)+len(it.Modified)+len(it.URL)), &it)
+	return store.AppendStruct(make([]byte, 0, 32+len(it.Via)+len(it.From)+len(it.ETag)+len(it.Modified)+len(it.URL)), &it)
 }
 
 // decodeQueued is the inverse of encodeQueued. p is the position found in the key. If the key does

@@ -77,7 +77,7 @@ var (
 // wholeItem returns an item with a value in every field.
 func wholeItem(url string) frontier.Item {
 	return frontier.Item{
-		URL: url, Via: "https://example.com/via", Depth: 70000, Hops: 3, Tries: 2,
+		URL: url, Via: "https://example.com/via", From: "https://example.com/from", Depth: 70000, Hops: 3, Tries: 2,
 		Kind: frontier.Sitemap, Priority: -3, Due: aTime, ETag: `W/"an etag"`, Modified: "Sat, 01 Mar 2025 12:30:00 GMT",
 	}
 }

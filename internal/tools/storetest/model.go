@@ -72,6 +72,7 @@ func drawItem(r *rapid.T) frontier.Item {
 	return frontier.Item{
 		URL:   drawURL(r),
 		Via:   rapid.SampledFrom([]string{"", "https://via.example/"}).Draw(r, "via"),
+		From:  rapid.SampledFrom([]string{"", "https://from.example/page"}).Draw(r, "from"),
 		Depth: rapid.IntRange(0, 3).Draw(r, "depth"),
 		Hops:  rapid.IntRange(0, 2).Draw(r, "hops"),
 		Tries: rapid.IntRange(0, 2).Draw(r, "tries"),
