@@ -44,6 +44,7 @@ func TestWorkersArchive(t *testing.T) {
 		}
 	}
 	agreeShared(t, shared, archive)
+	t.Run("other reader", func(t *testing.T) { readByOther(t, otherReader(t), archive) })
 
 	again := filepath.Join(t.TempDir(), "again")
 	replayed(t, skink, again, archive)
