@@ -182,7 +182,7 @@ func (c *claims) mustReturn(h *host, now time.Time) bool {
 
 func (s *schedule) claim(n int) action {
 	return func(ctx context.Context) error {
-		grant, err := s.front.Claim(ctx, s.claims.worker, n, claimTime)
+		grant, err := s.front.Claim(ctx, s.claims.worker, n, claimTime, s.opt.Control.orders().Prefer...)
 		if err != nil {
 			return fmt.Errorf("claim hosts: %w", err)
 		}

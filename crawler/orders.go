@@ -2,6 +2,7 @@ package crawler
 
 import (
 	"regexp"
+	"slices"
 	"sync/atomic"
 	"time"
 )
@@ -13,6 +14,7 @@ type Orders struct {
 	Include, Exclude []*regexp.Regexp         // in addition to those of the scope
 	Blocked          map[string]string        // reasons, by host
 	Delay            map[string]time.Duration // by host; robots.txt may ask for a longer one
+	Prefer           []string                 // hosts whose URLs are fetched first
 	PerHost          map[string]int           // maximum number of simultaneous requests, by host
 }
 
@@ -35,12 +37,17 @@ func (c *Control) Set(o *Orders) { c.now.Store(o) }
 // obey gives a standing the limits that its host has now. A shorter delay also ends the wait that a longer
 // one began, unless the host has failed or asked for a pause.
 func (s *standing) obey(host string) {
-	s.rules = s.opt.rulesOf(host)
-	_, s.ordered = s.opt.Control.orders().Delay[host]
+	s.look(host)
 	s.setCrawlDelay(s.crawlDelay)
 	if now := time.Now(); s.fails == 0 && s.until.After(now.Add(s.delay)) {
 		s.until = latest(s.blocked, now.Add(s.delay))
 	}
+}
+
+func (s *standing) look(host string) {
+	orders := s.opt.Control.orders()
+	s.rules, s.preferred = s.opt.rulesOf(host), slices.Contains(orders.Prefer, host)
+	_, s.ordered = orders.Delay[host]
 }
 
 // Obey replaces the orders of a crawl whose options have a Control. Requests in flight are finished.

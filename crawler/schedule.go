@@ -60,7 +60,7 @@ const (
 // A schedule decides which URL is fetched next. Hosts waiting for their delay to end are queued by
 // the time of their next request, so they never delay others. Hosts that are due are ordered by the
 // priority number of their next URL, then by its depth, and then by how long they have waited.
-// There are two exceptions. A host whose robots.txt has just been requested comes first, while the
+// There are three exceptions. The hosts that the user prefers come first. A host whose robots.txt has just been requested comes before them, while the
 // file is still in the cache. Hosts whose last request failed come last.
 type schedule struct {
 	front frontier.Frontier
@@ -107,8 +107,11 @@ func newLine(before func(a, b *host) bool) *priority.Queue[*host] {
 }
 
 func nearer(a, b *host) bool {
-	if a.first != b.first {
+	switch {
+	case a.first != b.first:
 		return a.first
+	case a.preferred != b.preferred:
+		return a.preferred
 	}
 	return cmp.Or(cmp.Compare(a.nextPriority(), b.nextPriority()), cmp.Compare(a.nextDepth(), b.nextDepth()), a.asked.Compare(b.asked)) < 0
 }

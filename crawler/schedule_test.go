@@ -373,6 +373,30 @@ func TestScheduleIsFair(t *testing.T) {
 	}
 }
 
+// The URLs of a preferred host are fetched first, even if they are further from the seeds than others. Its
+// delay is kept.
+func TestSchedulePrefers(t *testing.T) {
+	for _, delay := range []time.Duration{0, time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(slices.Concat(urls("a.test", 9), urls("b.test", 9))...)
+			for i := range 9 {
+				w.front.Discover(t.Context(), []frontier.Item{{URL: fmt.Sprintf("http://deep.test/%d", i), Depth: 5}})
+			}
+			control := &Control{}
+			control.Set(&Orders{Prefer: []string{"deep.test"}})
+			w.takes = func(string) time.Duration { return 10 * time.Millisecond }
+			if err := w.run(t.Context(), func(o *Options) { o.Connections, o.Delay, o.IgnoreRobots, o.Control = 1, delay, true, control }); err != nil {
+				t.Fatal(err)
+			}
+			for i, at := range w.at("deep.test") {
+				if want := float64(i) * max(delay, 10*time.Millisecond).Seconds(); at < want || at > want+0.02 {
+					t.Errorf("delay %v: request %d of the preferred host was sent after %v s, want %v", delay, i, at, want)
+				}
+			}
+		})
+	}
+}
+
 // A page that robots.txt forbids does not delay the next request to its host.
 func TestScheduleForbiddenCostsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -34,10 +34,11 @@ const (
 // whether the host answers, and the amount of data fetched from it. When the host is returned to
 // the frontier, most of this is stored for the next worker. The schedule's mutex guards a standing.
 type standing struct {
-	opt     *Options
-	rules   hostRules
-	ordered bool // the delay is an order, which may change at any time
-	folder  bool // the host is a folder on disk, which needs no delay
+	opt       *Options
+	rules     hostRules
+	ordered   bool // the delay is an order, which may change at any time
+	preferred bool // by order, the URLs of the host are fetched first
+	folder    bool // the host is a folder on disk, which needs no delay
 
 	// These fields determine the time of the next request.
 	delay      time.Duration // minimum time between the starts of two requests, set by the user or robots.txt
@@ -64,9 +65,9 @@ type standing struct {
 }
 
 func newStanding(opt *Options, host string) standing {
-	rules := opt.rulesOf(host)
-	s := standing{opt: opt, rules: rules, delay: rules.delay}
-	_, s.ordered = opt.Control.orders().Delay[host]
+	s := standing{opt: opt}
+	s.look(host)
+	s.delay = s.rules.delay
 	if opt.isFolder(host) {
 		s.folder, s.delay = true, 0
 	}

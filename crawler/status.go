@@ -48,17 +48,13 @@ type Demand struct {
 // Demanding returns the hosts whose robots.txt asks for a longer delay than Options.MaxDelay,
 // longest delay first. Only the first 1000 found are included.
 func (c *Crawl) Demanding() []Demand {
-	s := c.schedule
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var all []Demand
-	for host, asked := range s.demanding {
-		all = append(all, Demand{host, asked})
-	}
-	slices.SortFunc(all, func(a, b Demand) int {
-		return cmp.Or(cmp.Compare(b.Asked, a.Asked), cmp.Compare(a.Host, b.Host))
+	return now(c, func(s *schedule) (all []Demand) {
+		for host, asked := range s.demanding {
+			all = append(all, Demand{host, asked})
+		}
+		slices.SortFunc(all, func(a, b Demand) int { return cmp.Or(cmp.Compare(b.Asked, a.Asked), cmp.Compare(a.Host, b.Host)) })
+		return all
 	})
-	return all
 }
 
 // now returns a value of the schedule as it is now.
@@ -82,31 +78,28 @@ type LeftHost struct{ Host, Why string }
 
 // LeftAlone returns the hosts to which this crawl has stopped sending requests, sorted by name.
 func (c *Crawl) LeftAlone() []LeftHost {
-	s := c.schedule
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var all []LeftHost
-	for _, h := range s.hosts {
-		if h.alone != "" {
-			all = append(all, LeftHost{h.name, h.alone})
+	return now(c, func(s *schedule) (all []LeftHost) {
+		for _, h := range s.hosts {
+			if h.alone != "" {
+				all = append(all, LeftHost{h.name, h.alone})
+			}
 		}
-	}
-	slices.SortFunc(all, func(a, b LeftHost) int { return cmp.Compare(a.Host, b.Host) })
-	return all
+		slices.SortFunc(all, func(a, b LeftHost) int { return cmp.Compare(a.Host, b.Host) })
+		return all
+	})
 }
 
 // Waiting returns the number of hosts that have URLs to fetch now or later, or a fetch under way.
 func (c *Crawl) Waiting() int {
-	s := c.schedule
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	n := s.claims.waiting
-	for h := range s.claims.held {
-		if h.spot.Queue() != nil || h.parked || h.open > 0 {
-			n++
+	return now(c, func(s *schedule) int {
+		n := s.claims.waiting
+		for h := range s.claims.held {
+			if h.spot.Queue() != nil || h.parked || h.open > 0 {
+				n++
+			}
 		}
-	}
-	return n
+		return n
+	})
 }
 
 // Paused reports whether the crawl is paused by an order. Then requests under way finish, hosts stay

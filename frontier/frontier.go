@@ -270,10 +270,11 @@ type Frontier interface {
 
 	// Claim gives the worker up to n hosts for ttl. These hosts have URLs that can be taken, may get
 	// requests now, and are not claimed. They are chosen by the priority and then the depth of their
-	// first URL. Among equal hosts, those that have been due the longest come first. A host whose URLs
-	// are all due later cannot be claimed before the first of them is due. With n = 0, Claim only
-	// reports the state of the frontier, and counts the worker as present.
-	Claim(ctx context.Context, worker string, n int, ttl time.Duration) (Grant, error)
+	// first URL. Among equal hosts, those that have been due the longest come first. The preferred
+	// hosts come before all others. A host whose URLs are all due later cannot be claimed before the
+	// first of them is due. With n = 0, Claim only reports the state of the frontier, and counts the
+	// worker as present.
+	Claim(ctx context.Context, worker string, n int, ttl time.Duration, preferred ...string) (Grant, error)
 
 	// Renew makes claims last until ttl from now, and returns those that were lost.
 	Renew(ctx context.Context, claims []Claim, ttl time.Duration) (lost []Claim, err error)

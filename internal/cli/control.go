@@ -38,11 +38,12 @@ them. The orders are:
   unblock HOST          end a block
   delay HOST DURATION   wait at least this long between requests to the host
   per-host HOST N       send the host at most N requests at the same time
+  prefer HOST           fetch the URLs of this host first
   add URL...            add seeds
 
 A queued URL that is blocked or excluded ends in the state outside, and crawl --retry outside
-fetches it when the order is withdrawn. To withdraw exclude, include, delay or per-host, give
-the order with --withdraw.
+fetches it when the order is withdrawn. To withdraw exclude, include, delay, per-host or prefer,
+give the order with --withdraw.
 
 These commands pause a crawl, and block a host:
 
@@ -68,7 +69,7 @@ func setupControl(flags *pflag.FlagSet) func(context.Context, Console, []string)
 var orderForms = map[string]string{
 	session.OrderPause: "", session.OrderResume: "", session.OrderStop: "",
 	session.OrderExclude: " REGEXP", session.OrderInclude: " REGEXP", session.OrderBlock: " HOST", session.OrderUnblock: " HOST",
-	session.OrderDelay: " HOST DURATION", session.OrderPerHost: " HOST N", session.OrderAdd: " URL...",
+	session.OrderDelay: " HOST DURATION", session.OrderPerHost: " HOST N", session.OrderPrefer: " HOST", session.OrderAdd: " URL...",
 }
 
 func (f *controlFlags) run(ctx context.Context, con Console, args []string) error {
@@ -103,13 +104,11 @@ func (f *controlFlags) parse(args []string) (all []session.Order, err error) {
 	if wanted == 2 {
 		o.Value, words = words[1], words[:1]
 	}
-	for _, of := range words {
-		one := o
-		one.Of = of
-		if err := settleOrder(&one); err != nil {
+	for _, o.Of = range words {
+		if err := settleOrder(&o); err != nil {
 			return nil, err
 		}
-		all = append(all, one)
+		all = append(all, o)
 	}
 	return all, nil
 }
@@ -123,7 +122,7 @@ func settleOrder(o *session.Order) error {
 			return usagef("add: %w", err)
 		}
 		o.Of = seeds.URLs[0]
-	case session.OrderBlock, session.OrderUnblock, session.OrderDelay, session.OrderPerHost:
+	case session.OrderBlock, session.OrderUnblock, session.OrderDelay, session.OrderPerHost, session.OrderPrefer:
 		o.Of = hostNamed(o.Of)
 	}
 	if n, err := strconv.Atoi(o.Value); o.Verb == session.OrderPerHost && (err != nil || n < 1) {

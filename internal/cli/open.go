@@ -331,9 +331,4 @@ func openAnyToRead(ctx context.Context, dir string, messages io.Writer) (s *read
 
 // keepFirst returns first, or second if first is nil. It is used when closing after an error,
 // because the error from closing is often only a consequence of the first one.
-func keepFirst(first, second error) error {
-	if first != nil {
-		return first
-	}
-	return second
-}
+func keepFirst(first, second error) error { return cmp.Or(first, second) }

@@ -141,6 +141,7 @@ func TestOrdersReachWorkers(t *testing.T) {
 	order("delay", seeds[2], "0s")
 	order("per-host", seeds[2], "4")
 	eventually(t, "simultaneous requests", func() bool { web.mu.Lock(); defer web.mu.Unlock(); return web.most[seeds[2]] > 1 })
+	order("prefer", seeds[3])
 	order("unblock", seeds[0])
 	order("add", "http://"+added+"/")
 	eventually(t, "the added seed is crawled", func() bool { return matching(web.since(0), added) > 5 })

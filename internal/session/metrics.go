@@ -135,9 +135,9 @@ func (s timedStore) Pages(ctx context.Context, ids []dedup.Hash, want store.Want
 	return s.Store.Pages(ctx, ids, want)
 }
 
-func (s timedStore) Claim(ctx context.Context, worker string, n int, ttl time.Duration) (frontier.Grant, error) {
+func (s timedStore) Claim(ctx context.Context, worker string, n int, ttl time.Duration, preferred ...string) (frontier.Grant, error) {
 	defer s.since("claim", time.Now())
-	return s.Store.Claim(ctx, worker, n, ttl)
+	return s.Store.Claim(ctx, worker, n, ttl, preferred...)
 }
 
 func (s timedStore) Take(ctx context.Context, c frontier.Claim, n int) ([]frontier.Item, error) {

@@ -1,11 +1,13 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -43,6 +45,7 @@ const (
 	OrderUnblock = "unblock"
 	OrderDelay   = "delay"
 	OrderPerHost = "per-host"
+	OrderPrefer  = "prefer"
 	OrderAdd     = "add"
 )
 
@@ -101,6 +104,8 @@ func standing(all []Order) (*crawler.Orders, error) {
 			o.Paused = true
 		case OrderBlock:
 			o.Blocked[order.Of] = order.Reason
+		case OrderPrefer:
+			o.Prefer = append(o.Prefer, order.Of)
 		case OrderDelay:
 			o.Delay[order.Of], err = time.ParseDuration(order.Value)
 		case OrderPerHost:
@@ -115,6 +120,13 @@ func standing(all []Order) (*crawler.Orders, error) {
 		}
 	}
 	return o, nil
+}
+
+func readStanding(ctx context.Context, s store.MetaReader) (all []Order, now *crawler.Orders, err error) {
+	if all, err = ReadOrders(ctx, s); err == nil {
+		now, err = standing(all)
+	}
+	return all, now, err
 }
 
 func appendPattern(all []*regexp.Regexp, text string) ([]*regexp.Regexp, error) {
@@ -137,11 +149,7 @@ type steering struct {
 
 // openSteering reads the orders that a run begins with.
 func openSteering(ctx context.Context, s *NamedStore, out Output) (*steering, error) {
-	all, err := ReadOrders(ctx, s)
-	var now *crawler.Orders
-	if err == nil {
-		now, err = standing(all)
-	}
+	all, now, err := readStanding(ctx, s)
 	if err != nil {
 		return nil, err
 	}
@@ -178,12 +186,8 @@ func (t *steering) steer(ctx context.Context) {
 func (t *steering) follow(ctx context.Context) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	all, err := ReadOrders(ctx, t.store)
+	all, now, err := readStanding(ctx, t.store)
 	if err != nil || slices.Equal(all, t.all) {
-		return err
-	}
-	now, err := standing(all)
-	if err != nil {
 		return err
 	}
 	t.obey(now)
@@ -210,7 +214,7 @@ func (t *steering) follow(ctx context.Context) error {
 func (t *steering) order(verb, of string) {
 	ctx := context.Background()
 	err := Give(ctx, t.store, Order{Verb: verb, Of: of, By: "the view", At: time.Now().UTC()})
-	if err = first(err, t.follow(ctx)); err != nil {
+	if err = cmp.Or(err, t.follow(ctx)); err != nil {
 		t.out.Say("The order %s could not be given: %v", verb, err)
 	}
 }
@@ -232,12 +236,7 @@ func (m *moves) sown(ctx context.Context, url string) error {
 
 // Text returns an order as it was typed.
 func (o *Order) Text() string {
-	text := o.Verb
-	for _, word := range []string{o.Of, o.Value} {
-		if word != "" {
-			text += " " + word
-		}
-	}
+	text := strings.TrimRight(o.Verb+" "+o.Of+" "+o.Value, " ")
 	if o.Withdrawn {
 		text += ", withdrawn"
 	}

@@ -59,7 +59,7 @@ func Replay(ctx context.Context, s *NamedStore, opt Options, out Output, files [
 		return err
 	}
 	err = r.pipeline.Replay(ctx, r.pages(ctx, files))
-	if err := first(err, r.pipeline.Close()); err != nil {
+	if err := cmp.Or(err, r.pipeline.Close()); err != nil {
 		return err
 	}
 	sum := Summary{Added: r.pipeline.Added(), Rule: rule, Took: time.Since(as.began), Store: s.Name}

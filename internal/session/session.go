@@ -7,6 +7,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -50,13 +51,13 @@ func Run(ctx context.Context, s *NamedStore, opt Options, out Output) (sum Summa
 	if err != nil {
 		return sum, err
 	}
-	defer func() { err = first(err, present.leave(ctx)) }()
+	defer func() { err = cmp.Or(err, present.leave(ctx)) }()
 	p, err := r.plan(ctx)
 	if err != nil {
 		return sum, err
 	}
 	kept, err := r.resumeArchive(ctx)
-	defer func() { err = first(err, kept.close()) }()
+	defer func() { err = cmp.Or(err, kept.close()) }()
 	if err != nil {
 		return sum, err
 	}
@@ -78,7 +79,7 @@ func Run(ctx context.Context, s *NamedStore, opt Options, out Output) (sum Summa
 	}
 	r.archiveOrder(kept, order)
 	end, err := r.crawl(ctx, p, order, kept, present)
-	if err = first(err, kept.close()); err == nil && ctx.Err() == nil {
+	if err = cmp.Or(err, kept.close()); err == nil && ctx.Err() == nil {
 		err = r.adopt(ctx)
 	}
 	if err == nil {
@@ -118,12 +119,12 @@ func (r *run) crawl(ctx context.Context, p plan, order *precedence.Order, kept *
 	if err != nil {
 		return end, errors.Join(err, r.closeConsumers(ctx, following))
 	}
-	defer func() { err = first(err, meter.close()) }()
+	defer func() { err = cmp.Or(err, meter.close()) }()
 	log, err := openCrawlLog(r.opt.CrawlLog)
 	if err != nil {
 		return end, errors.Join(err, r.closeConsumers(ctx, following))
 	}
-	defer func() { err = first(err, log.close()) }()
+	defer func() { err = cmp.Or(err, log.close()) }()
 	var urls *urlLog
 	if r.opt.LogURLs {
 		urls = &urlLog{log: r.out.Log}
@@ -190,15 +191,6 @@ func (r *run) judging(o *crawler.Options, order *precedence.Order) ingest.Option
 	}
 }
 
-// first returns err, or later if err is nil. Both arguments are evaluated before the call, so a
-// close call passed as later runs even if err is set.
-func first(err, later error) error {
-	if err != nil {
-		return err
-	}
-	return later
-}
-
 // drive runs a crawl that is ready to start, together with its consumers, its view and its progress
 // reports.
 func (r *run) drive(ctx context.Context, v *running, following consumers) (end outcome, err error) {
@@ -219,7 +211,7 @@ func (r *run) drive(ctx context.Context, v *running, following consumers) (end o
 	late, cancelLate := lateContext(run, r.opt.Crawl.Grace)
 	defer cancelLate()
 	err = following.run(run, late, func(ctx context.Context) error { return runFor(ctx, v.crawl, r.opt.MaxTime) })
-	err = first(err, endView())
+	err = cmp.Or(err, endView())
 	v.crawl.Close()
 	if err != nil && !errors.Is(err, errMaxTime) {
 		stopRun() // starts the grace period, unless it has already begun
@@ -227,10 +219,10 @@ func (r *run) drive(ctx context.Context, v *running, following consumers) (end o
 	closeErr := v.pipeline.Close()
 	unsent, followErr := following.close(late)
 	if end.unsent = unsent; unsent {
-		err = first(err, context.Canceled)
+		err = cmp.Or(err, context.Canceled)
 	}
 	if err == nil || isStop(err) {
-		err = first(errors.Join(closeErr, followErr), err) // an error after the stop takes precedence: pages in flight may not have been stored
+		err = cmp.Or(errors.Join(closeErr, followErr), err) // an error after the stop takes precedence: pages in flight may not have been stored
 	}
 	if err != nil && !isStop(err) {
 		return end, err

@@ -278,7 +278,7 @@ func (b *batch) setKnown(id dedup.Hash, u known) error {
 func filterKey(h dedup.Hash) uint64 { return binary.BigEndian.Uint64(h[:8]) }
 
 // Claim implements [frontier.Frontier]. It reads the disk only if some URLs have become due.
-func (s *Store) Claim(ctx context.Context, worker string, n int, ttl time.Duration) (frontier.Grant, error) {
+func (s *Store) Claim(ctx context.Context, worker string, n int, ttl time.Duration, preferred ...string) (frontier.Grant, error) {
 	if err := ctx.Err(); err != nil {
 		return frontier.Grant{}, err
 	}
@@ -288,7 +288,7 @@ func (s *Store) Claim(ctx context.Context, worker string, n int, ttl time.Durati
 	if err := s.ripen(s.queue.ripe(now), now); err != nil {
 		return frontier.Grant{}, fmt.Errorf("claim hosts: %w", err)
 	}
-	return s.queue.claim(worker, n, now, ttl), nil
+	return s.queue.claim(worker, n, now, ttl, preferred), nil
 }
 
 func (s *Store) ripen(hosts []*waitingHost, now time.Time) error {

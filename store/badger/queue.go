@@ -231,7 +231,7 @@ func (q *queue) count(h *waitingHost, counts bool) {
 	}
 }
 
-func (q *queue) claim(worker string, n int, now time.Time, ttl time.Duration) (g frontier.Grant) {
+func (q *queue) claim(worker string, n int, now time.Time, ttl time.Duration, preferred []string) (g frontier.Grant) {
 	q.expire(now)
 	for _, resting := range []*priority.Queue[*waitingHost]{q.resting, q.cooling} {
 		for resting.Len() > 0 && !resting.First().due().After(now) {
@@ -240,6 +240,10 @@ func (q *queue) claim(worker string, n int, now time.Time, ttl time.Duration) (g
 	}
 	for ; n > 0 && q.due.Len() > 0; n-- {
 		h := q.due.First()
+		isDue := func(host string) bool { return q.hosts[host] != nil && q.hosts[host].spot.Queue() == q.due }
+		if i := slices.IndexFunc(preferred, isDue); i >= 0 {
+			h = q.hosts[preferred[i]]
+		}
 		h.held = true
 		q.offer(h)
 		g.Hosts = append(g.Hosts, frontier.Held{Claim: q.claims.Begin(h.name, worker, now.Add(ttl)), Host: h.host()})

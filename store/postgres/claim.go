@@ -27,9 +27,10 @@ import (
 // the queue until they are finished, so another worker can take them when the claim ends.
 
 const (
-	askSQL   = "INSERT INTO worker (name, asked) VALUES ($1, statement_timestamp()) ON CONFLICT (name) DO UPDATE SET asked = excluded.asked"
-	claimSQL = `WITH due AS (
-  SELECT name FROM host WHERE rank IS NOT NULL AND at <= ` + nowNS + ` AND until <= statement_timestamp()
+	askSQL            = "INSERT INTO worker (name, asked) VALUES ($1, statement_timestamp()) ON CONFLICT (name) DO UPDATE SET asked = excluded.asked"
+	claimPreferredSQL = "AND name = ANY($4::text[])"
+	claimSQL          = `WITH due AS (
+  SELECT name FROM host WHERE rank IS NOT NULL AND at <= ` + nowNS + ` AND until <= statement_timestamp() %s
   ORDER BY rank, at, name LIMIT $1 FOR UPDATE SKIP LOCKED)
  UPDATE host SET token = token + 1, worker = $2, until = statement_timestamp() + $3::bigint * interval '1 microsecond', touched = statement_timestamp()
  FROM due WHERE host.name = due.name RETURNING host.name, host.token`
@@ -128,20 +129,21 @@ type claimed struct {
 	empty           bool
 }
 
-func (s *Store) Claim(ctx context.Context, worker string, n int, ttl time.Duration) (g frontier.Grant, err error) {
+func (s *Store) Claim(ctx context.Context, worker string, n int, ttl time.Duration, preferred ...string) (g frontier.Grant, err error) {
 	s.mu.Lock()
 	s.workers[worker] = true
 	s.mu.Unlock()
 	var hosts []claimed
 	for wanted := n; ; wanted = n - len(hosts) {
-		ready, others, err := s.claim(ctx, worker, wanted, ttl)
+		ready, others, err := s.claim(ctx, worker, wanted, ttl, preferred)
 		if err != nil {
 			return g, fmt.Errorf("claim hosts: %w", err)
 		}
 		hosts = append(hosts, ready...)
-		if others == 0 {
+		if others == 0 && preferred == nil {
 			break
 		}
+		preferred = nil
 	}
 	if err := s.setCounts(ctx, worker, &g); err != nil {
 		return frontier.Grant{}, fmt.Errorf("claim hosts: %w", err)
@@ -159,16 +161,20 @@ func (s *Store) Claim(ctx context.Context, worker string, n int, ttl time.Durati
 	return g, nil
 }
 
-// claim claims up to n hosts, selected by the hints in their rows. It returns the hosts that have a
+// claim claims up to n hosts, selected by the hints in their rows, or only preferred ones. It returns the hosts that have a
 // URL to fetch, and the number of hosts that had none and were released again.
-func (s *Store) claim(ctx context.Context, worker string, n int, ttl time.Duration) (ready []claimed, released int, err error) {
+func (s *Store) claim(ctx context.Context, worker string, n int, ttl time.Duration, preferred []string) (ready []claimed, released int, err error) {
 	tokens := map[string]uint64{}
 	var names []string
 	err = s.try(ctx, func(ctx context.Context) error {
 		b := &pgx.Batch{}
 		b.Queue(askSQL, worker)
 		if n > 0 {
-			b.Queue(claimSQL, n, worker, ttl.Microseconds()).Query(func(rows pgx.Rows) error {
+			sql, args := fmt.Sprintf(claimSQL, ""), []any{n, worker, ttl.Microseconds()}
+			if preferred != nil {
+				sql, args = fmt.Sprintf(claimSQL, claimPreferredSQL), append(args, preferred)
+			}
+			b.Queue(sql, args...).Query(func(rows pgx.Rows) error {
 				var name string
 				var token int64
 				_, err := pgx.ForEachRow(rows, []any{&name, &token}, func() error {

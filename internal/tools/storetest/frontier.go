@@ -323,6 +323,21 @@ var claimPromises = []promise{
 		equal(t, "waiting", g.Waiting, 0)
 		equal(t, "held by others than me", must(s.Claim(ctx, me, 9, time.Hour))(t).Others, 1)
 	}},
+	{"preferred_hosts_are_claimed_first", func(t *testing.T, s store.Store) {
+		discover(t, s, 2, items(0, "https://a.example/", "https://b.example/"))
+		discover(t, s, 2, items(7, "https://c.example/", "https://d.example/"))
+		claim := func(n int, preferred ...string) (names []string) {
+			t.Helper()
+			for _, h := range must(s.Claim(ctx, me, n, time.Hour, preferred...))(t).Hosts {
+				names = append(names, h.Host.Name)
+			}
+			slices.Sort(names)
+			return names
+		}
+		equal(t, "preferred", claim(1, "none.example", "d.example"), []string{"d.example"})
+		equal(t, "preferred but held", claim(1, "d.example"), []string{"a.example"})
+		equal(t, "the rest", claim(9, "c.example", "d.example"), []string{"b.example", "c.example"})
+	}},
 	{"a_share_is_what_each_would_have", func(t *testing.T, s store.Store) {
 		share := func(worker string, n int) int {
 			t.Helper()

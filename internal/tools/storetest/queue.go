@@ -183,7 +183,7 @@ func (f *Frontier) holder(c frontier.Claim) (*memoryHost, error) {
 	return f.hosts[c.Host], nil
 }
 
-func (f *Frontier) Claim(ctx context.Context, worker string, n int, ttl time.Duration) (g frontier.Grant, err error) {
+func (f *Frontier) Claim(ctx context.Context, worker string, n int, ttl time.Duration, preferred ...string) (g frontier.Grant, err error) {
 	if err := ctx.Err(); err != nil {
 		return g, err
 	}
@@ -205,7 +205,8 @@ func (f *Frontier) Claim(ctx context.Context, worker string, n int, ttl time.Dur
 		}
 	}
 	slices.SortFunc(due, func(a, b *memoryHost) int {
-		return cmp.Or(sooner(a.waiting[0], b.waiting[0]), a.due().Compare(b.due()), cmp.Compare(a.name, b.name))
+		first := func(h *memoryHost) int { return -cmp.Compare(slices.Index(preferred, h.name), -1) }
+		return cmp.Or(cmp.Compare(first(a), first(b)), sooner(a.waiting[0], b.waiting[0]), a.due().Compare(b.due()), cmp.Compare(a.name, b.name))
 	})
 	for i, h := range due {
 		if i >= n {
