@@ -62,7 +62,7 @@ fetches these URLs. skink status --learned HOST shows the evidence.`,
 	setup: setupCrawl,
 	rules: slices.Concat(ruleRules, []flagRule{
 		{"from", excludes, "retry,recrawl,warc,requisites", "pages are read from an archive instead of being fetched"},
-		{"from", ignores, "learn,budget,sitemaps,scope,include,exclude,check-assets,check-external,render,insecure,max-depth,max-pages,max-time,max-bytes,max-host-pages,max-host-bytes", "pages are read from an archive instead of being fetched"},
+		{"from", ignores, "learn,budget,sitemaps,scope,include,exclude,check-assets,check-external,render,insecure,crawl-log,max-depth,max-pages,max-time,max-bytes,max-host-pages,max-host-bytes", "pages are read from an archive instead of being fetched"},
 		{"from", excludes, "feed", "after the run, write the pages with skink export"},
 		{"requisites,screenshots,warc-info,warc-refers", needs, "warc", ""},
 		{"metrics-host", needs, "metrics", ""},
