@@ -9,8 +9,8 @@
 //	skink status [flags]            print the progress of a crawl
 //	skink control [flags] ORDER...  steer a crawl: pause or stop it, block hosts, exclude URLs
 //	skink check [flags]             check a store for damage
-//	skink store list|info|copy|drop [flags] [STORE...]
-//	                                list, describe, copy or remove stores
+//	skink store info|copy|drop [flags] [STORE...]
+//	                                describe, copy or remove stores
 //	skink view [flags]              show a store in a browser
 //	skink tune [flags] PAIRS        find the best settings for labeled pairs
 //	skink version                   print the version

@@ -70,42 +70,17 @@ func (p *Placed) Entry() (*Entry, error) {
 	return e, nil
 }
 
-// copyName is the name of the value that marks a store as an incomplete copy. Copy writes it before
-// all other data, and sets it to "" when the copy is complete.
-const copyName = "copy"
-
-// ErrIncomplete means that copying to a store was interrupted.
-var ErrIncomplete = errors.New("the store is an incomplete copy of another one")
-
-// CopyMark returns the value that marks a store as an incomplete copy. A new store created with it
-// is already marked when [Copy] begins.
-func CopyMark() NamedValue { return NamedValue{copyName, []byte("incomplete")} }
-
-// CheckCopied returns [ErrIncomplete] if the store is an incomplete copy.
-func CheckCopied(ctx context.Context, s Reader) error {
-	b, err := s.Meta(ctx, copyName)
-	if err == nil && len(b) > 0 {
-		err = ErrIncomplete
-	}
-	return err
-}
-
 // These constants limit the data that Copy passes to one call to Load.
 const (
 	maxLoaded      = 256
 	maxLoadedBytes = 4 << 20
 )
 
-// Copy copies the contents of one store to another, which must be empty. Until the copy is
-// complete, [CheckCopied] returns an error for it, even if the process is killed. Finally, Copy
-// compares the numbers of pages and URLs in both stores. After each batch, it calls progress
-// with the number of records copied so far.
+// Copy copies the contents of one store to another, which must be empty. Finally, it compares the
+// numbers of pages and URLs in both stores. After each batch, it calls progress with the number of
+// records copied so far.
 func Copy(ctx context.Context, to Store, from Dumper, progress func(pages int64)) error {
 	if err := isEmpty(ctx, to); err != nil {
-		return err
-	}
-	mark := CopyMark()
-	if err := errors.Join(to.SetMeta(ctx, mark.Name, mark.Value), to.Sync()); err != nil {
 		return err
 	}
 	c := copying{to: to, progress: progress}
@@ -123,7 +98,7 @@ func Copy(ctx context.Context, to Store, from Dumper, progress func(pages int64)
 	if err := c.compare(ctx); err != nil {
 		return err
 	}
-	return errors.Join(to.Sync(), to.SetMeta(ctx, copyName, nil), to.Sync())
+	return to.Sync()
 }
 
 func isEmpty(ctx context.Context, s Store) error {
@@ -151,9 +126,6 @@ type copying struct {
 func (c *copying) add(ctx context.Context, p *Part) error {
 	switch {
 	case p.Value != nil:
-		if p.Value.Name == copyName {
-			return nil
-		}
 		c.bytes += len(p.Value.Value)
 	case p.Page != nil:
 		r, err := UnpackRecord(p.Page.Record)

@@ -67,10 +67,7 @@ func (d *dedupRun) openKnown(ctx context.Context, name string) (*badger.Store, s
 	if err != nil {
 		return nil, store.Settings{}, err
 	}
-	var set store.Settings
-	if err = incomplete(name, store.CheckCopied(ctx, s)); err == nil {
-		set, err = d.settingsOf(ctx, s, name)
-	}
+	set, err := d.settingsOf(ctx, s, name)
 	if err != nil {
 		return nil, set, errors.Join(err, s.Close())
 	}

@@ -96,13 +96,7 @@ func openStore(ctx context.Context, name string, create bool, files int) (s *wri
 	} else {
 		s, err = openFolder(name, badger.Options{Create: create, Files: files})
 	}
-	if err != nil {
-		return nil, err
-	}
-	if err := store.CheckCopied(ctx, s); err != nil {
-		return nil, errors.Join(incomplete(s.Name, err), s.Close())
-	}
-	return s, nil
+	return s, err
 }
 
 func openFolder(name string, opt badger.Options) (*writeStore, error) {
@@ -286,19 +280,7 @@ func untilFree(ctx context.Context, do func() error) error {
 // openToRead opens a store for reading. If another process is writing to the store, the reader gets
 // a snapshot from that process, and openToRead prints the time of the snapshot to messages. It
 // tries this first, because such a process has locked the store's files.
-func openToRead(ctx context.Context, dir string, messages io.Writer) (*readStore, error) {
-	s, err := openAnyToRead(ctx, dir, messages)
-	if err != nil {
-		return nil, err
-	}
-	if err := store.CheckCopied(ctx, s); err != nil {
-		return nil, errors.Join(incomplete(dir, err), s.close())
-	}
-	return s, nil
-}
-
-// openAnyToRead is like openToRead, but also opens an incomplete copy.
-func openAnyToRead(ctx context.Context, dir string, messages io.Writer) (s *readStore, err error) {
+func openToRead(ctx context.Context, dir string, messages io.Writer) (s *readStore, err error) {
 	if isShared(dir) {
 		s, _, err := openPostgres(ctx, dir, postgres.Options{ReadOnly: true})
 		if err != nil {

@@ -5,9 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -25,28 +22,26 @@ import (
 
 var storeCommand = command{
 	name:  "store",
-	args:  "list|info|copy|drop [flags] [STORE...]",
-	short: "list, describe, copy or remove stores",
+	args:  "info|copy|drop [flags] [STORE...]",
+	short: "describe, copy or remove stores",
 	long: `
 Manages the stores of crawls. STORE is a folder, or the address of a PostgreSQL schema.
 
-skink store list prints the stores in a folder and its subfolders, or in the database at an
-address. Without an argument, it looks in the current folder. skink store info prints the
-contents of a store, and the settings used to judge its pages. Both commands work while a
-crawl is running.
+skink store info prints the contents of a store, and the settings used to judge its pages. It
+works while a crawl is running.
 
 skink store copy STORE NEW copies a store from a folder or a server to a new folder or
 schema. A crawl can continue from the copy. Use it to make a backup, or to move a crawl to or
 from a server that many machines share. If a crawl is running, the copy is a snapshot. If
-copying is interrupted, skink removes the incomplete copy. If skink is killed, no command
-accepts the incomplete copy; start again.
+copying is interrupted, skink removes the incomplete copy. If skink is killed, there is no
+store at the new place; start again.
 
 skink store drop --yes permanently removes a store. It does not remove a store that is in use,
 and it keeps any other files in the store's folder.
 
-These commands list the stores in the current folder, and make a backup of a store:
+These commands describe a store, and make a backup of it:
 
-  skink store list
+  skink store info docs
   skink store copy docs backup/docs`,
 	setup: setupStore,
 }
@@ -58,17 +53,17 @@ type storeFlags struct {
 
 func setupStore(flags *pflag.FlagSet) runFunc {
 	f := &storeFlags{format: "text"}
-	flags.Var(oneOf(&f.format, "text", "json"), "format", "print the output of list and info in this format; json prints one object per store")
+	flags.Var(oneOf(&f.format, "text", "json"), "format", "print the output of info in this format")
 	flags.BoolVar(&f.yes, "yes", false, "with skink store drop: confirm the removal of the store")
 	return f.run
 }
 
-var storeVerbs = []string{"list", "info", "copy", "drop"}
+var storeVerbs = []string{"info", "copy", "drop"}
 
 func (f *storeFlags) run(ctx context.Context, con Console, args []string) error {
 	verb, args := args[0], args[1:]
 	if !slices.Contains(storeVerbs, verb) {
-		return usagef("unknown action %s: must be list, info, copy or drop", brief(verb))
+		return usagef("unknown action %s: must be info, copy or drop", brief(verb))
 	}
 	if f.yes && verb != "drop" {
 		return usagef("--yes works only with skink store drop: omit it")
@@ -90,18 +85,15 @@ func (f *storeFlags) run(ctx context.Context, con Console, args []string) error 
 		return usagef("specify the store to remove: skink store drop --yes STORE")
 	case verb == "drop":
 		return f.drop(ctx, con, args[0])
-	case verb == "info":
-		return f.info(ctx, con, append(args, defaultStore())[0])
 	}
-	return f.list(ctx, con, append(args, ".")[0])
+	return f.info(ctx, con, append(args, defaultStore())[0])
 }
 
 type storeInfo struct {
 	Store    string           `json:"store"`
-	Kind     string           `json:"kind"`            // "folder" or "server"
-	Bytes    int64            `json:"bytes"`           // size in bytes; 0 means unknown
-	Free     int64            `json:"free_bytes"`      // free bytes on the disk of a folder; 0 means unknown
-	Error    string           `json:"error,omitempty"` // reason why the store cannot be read; if set, the fields below are empty
+	Kind     string           `json:"kind"`       // "folder" or "server"
+	Bytes    int64            `json:"bytes"`      // size in bytes; 0 means unknown
+	Free     int64            `json:"free_bytes"` // free bytes on the disk of a folder; 0 means unknown
 	Seeds    string           `json:"seeds,omitempty"`
 	Pages    int64            `json:"pages"`
 	Verdicts map[string]int64 `json:"verdicts,omitempty"`
@@ -109,8 +101,7 @@ type storeInfo struct {
 	Settings *store.Settings  `json:"settings,omitempty"` // nil means that the store has no settings yet
 }
 
-// infoOf describes the named store, and writes warnings about it to messages. If the store cannot
-// be read, the error is also recorded in the result, so one damaged store does not abort a listing.
+// infoOf describes the named store, and writes warnings about it to messages.
 func infoOf(ctx context.Context, name string, messages io.Writer) (in storeInfo, err error) {
 	in = storeInfo{Store: name, Kind: "folder"}
 	if isShared(name) {
@@ -122,9 +113,6 @@ func infoOf(ctx context.Context, name string, messages io.Writer) (in storeInfo,
 	s, err := openToRead(ctx, name, messages)
 	if err == nil {
 		err = keepFirst(in.read(ctx, s), s.close())
-	}
-	if err != nil {
-		in.Error = err.Error()
 	}
 	return in, err
 }
@@ -151,71 +139,6 @@ func (in *storeInfo) read(ctx context.Context, s *readStore) error {
 	in.URLs = session.CountsByName(counts, session.LikelyPostponed(counts, tally))
 	in.Settings, err = store.ReadSettings(ctx, s)
 	return err
-}
-
-func (f *storeFlags) list(ctx context.Context, con Console, where string) error {
-	names, err := storesIn(ctx, where)
-	if err != nil {
-		return err
-	}
-	w := tabwriter.NewWriter(con.Out, 0, 0, 2, ' ', 0)
-	for _, name := range names {
-		in, err := infoOf(ctx, name, io.Discard)
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if f.format == "json" {
-			err = writeLine(con.Out, in)
-		} else {
-			_, err = fmt.Fprintln(w, in.line(err))
-		}
-		if err != nil {
-			return err
-		}
-	}
-	if len(names) == 0 {
-		fmt.Fprintf(con.Err, "no store in %s\n", harmless.Quoted(where))
-	}
-	return w.Flush()
-}
-
-func (in storeInfo) line(err error) string {
-	columns := []string{harmless.Line(in.Store), sizeText(in.Bytes), report.Counted(in.Pages, "page"), report.Grouped(in.URLs["pending"]) + " pending", harmless.Line(in.Seeds)}
-	if err != nil {
-		columns = []string{harmless.Line(in.Store), sizeText(in.Bytes), "cannot be read: " + harmless.Line(strings.TrimPrefix(err.Error(), in.Store+": "))}
-	}
-	return strings.Join(columns, "\t")
-}
-
-// storesIn returns the names of the stores in a folder and its subfolders, or in a database.
-func storesIn(ctx context.Context, where string) (names []string, err error) {
-	if isShared(where) {
-		at, err := addressOf(where)
-		if err != nil {
-			return nil, err
-		}
-		schemas, err := postgres.Schemas(ctx, at)
-		for _, schema := range schemas {
-			names = append(names, nameOf(postgres.InSchema(fullAddress(where), schema)))
-		}
-		return names, err
-	}
-	if err := isFolder(where); err != nil {
-		return nil, err
-	}
-	entries, err := os.ReadDir(where)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("folder %s does not exist", where)
-	}
-	if badger.IsStore(where) {
-		names = append(names, where)
-	}
-	for _, e := range entries {
-		if name := filepath.Join(where, e.Name()); badger.IsStore(name) {
-			names = append(names, name)
-		}
-	}
-	return names, err
 }
 
 func (f *storeFlags) info(ctx context.Context, con Console, name string) error {
@@ -317,7 +240,7 @@ func dropError(name string, err error) error {
 	case errors.Is(err, store.ErrInUse):
 		return fmt.Errorf("%s: %w: stop that process first", name, store.ErrInUse)
 	case errors.Is(err, store.ErrNotExist):
-		return fmt.Errorf("%s: %w: run skink store list to list the stores of a folder or a database", name, store.ErrNotExist)
+		return fmt.Errorf("%s: %w: name another folder, or the schema of a database", name, store.ErrNotExist)
 	}
 	return err
 }

@@ -32,18 +32,18 @@ func copyStore(ctx context.Context, con Console, name, copyName string) (err err
 	if len(from.loss.Damage) > 0 {
 		fmt.Fprintf(con.Err, "%s\nThe copy may need another %s.\n", damageText(from.loss), report.Bytes(disk.Use(name)))
 	}
-	if err := isNew(ctx, copyName); err != nil {
+	if err := isNew(ctx, con, copyName); err != nil {
 		return err
 	}
-	n, err := makeCopy(ctx, con, copyName)
+	n, err := openAside(ctx, copyName)
 	if err != nil {
 		return err
 	}
 	told := time.Now()
 	source := from.Reader.(store.Dumper) // every store opened by openToRead is a Dumper
-	err = store.Copy(ctx, n.store, source, func(pages int64) {
+	err = store.Copy(ctx, n, source, func(pages int64) {
 		if isShared(copyName) {
-			_, _ = n.store.Claim(ctx, "store copy", 0, time.Minute) // claims no host, but shows other processes that the store is in use
+			_, _ = n.Claim(ctx, "store copy", 0, time.Minute) // claims no host, but shows other processes that the store is in use
 		}
 		if time.Since(told) > tellEvery {
 			told = time.Now()
@@ -52,13 +52,13 @@ func copyStore(ctx context.Context, con Console, name, copyName string) (err err
 	})
 	var text string
 	if err == nil {
-		text, err = contents(ctx, n.store)
+		text, err = contents(ctx, n)
 	}
-	if err = keepFirst(err, n.store.Close()); err == nil {
-		err = copyConfig(name, n.name)
+	if err = keepFirst(err, n.Close()); err == nil {
+		err = n.take()
 	}
 	if err == nil {
-		err = n.finish()
+		err = copyConfig(name, copyName)
 	}
 	if err != nil {
 		return errors.Join(fmt.Errorf("copy %s to %s: %w", name, copyName, err), n.remove())
@@ -87,41 +87,39 @@ func roomFor(name, copyName string) error {
 	return nil
 }
 
-// A newCopy is the store that a copy creates. While the copy is incomplete, a folder has a
-// temporary name. A schema has its final name from the start, but contains a mark that
-// [store.CheckCopied] looks for.
-type newCopy struct {
-	store  store.Store
-	name   string       // name of the folder or schema
-	finish func() error // renames a folder to its final name
-	remove func() error
+// An aside is an empty store that takes the place of a store when take is called. Until then, nothing
+// of it is in that place. Both must be closed before take is called.
+type aside struct {
+	store.Store
+	take, remove func() error
 }
 
-func makeCopy(ctx context.Context, con Console, name string) (n newCopy, err error) {
-	if isShared(name) {
-		s, at, err := openPostgres(ctx, name, postgres.Options{Create: true, Value: store.CopyMark()})
+// openAside opens the store that takes the place of the named one, which may not exist yet.
+func openAside(ctx context.Context, name string) (a aside, err error) {
+	if !isShared(name) {
+		dir, err := badger.RewriteIn(name)
 		if err != nil {
-			return n, err
+			return a, err
 		}
-		remove := func() error { return postgres.Drop(context.WithoutCancel(ctx), at) }
-		return newCopy{s, name, func() error { return nil }, remove}, nil
-	}
-	to, err := con.files.ClaimFolder("the copy", name, true)
-	if err != nil {
-		return n, usageError{Err: err}
-	}
-	half := filepath.Clean(name) + ".copying"
-	if badger.IsStore(half) { // left by a copy that was killed
-		if _, err := badger.Remove(half); err != nil {
-			return n, dropError(half, err)
+		place := aboutToOpen(name)
+		s, err := open(dir, badger.Options{Create: true})
+		remove := func() error {
+			_, err := badger.RewriteIn(name)
+			return errors.Join(err, place.discard())
 		}
+		return aside{s, func() error { return badger.TakeRewritten(name) }, remove}, err
 	}
-	place := aboutToOpen(half)
-	s, err := open(half, badger.Options{Create: true})
+	at, err := addressOf(name)
 	if err != nil {
-		return n, err
+		return a, err
 	}
-	return newCopy{s, half, func() error { return to.Take(half) }, place.discard}, nil
+	beside := at.Beside()
+	remove := func() error { return postgres.Drop(context.WithoutCancel(ctx), beside) }
+	if err := remove(); err != nil && !errors.Is(err, store.ErrNotExist) {
+		return a, err
+	}
+	s, err := postgres.Open(ctx, beside, postgres.Options{Create: true})
+	return aside{s, func() error { return postgres.Replace(ctx, at, beside) }, remove}, err
 }
 
 func contents(ctx context.Context, s store.Store) (string, error) {
@@ -133,11 +131,13 @@ func contents(ctx context.Context, s store.Store) (string, error) {
 	return fmt.Sprintf("%s, %s pending", report.Counted(tally.Pages(), "page"), report.Counted(counts.Pending, "URL")), err
 }
 
-// isNew returns an error if the named store exists, or is a folder that is not empty. It removes an
-// incomplete copy.
-func isNew(ctx context.Context, name string) error {
+// isNew returns an error if the named store exists, or is a folder that is not empty.
+func isNew(ctx context.Context, con Console, name string) error {
 	if !isShared(name) {
 		if err := isFolder(name); err != nil {
+			return err
+		}
+		if _, err := badger.RewriteIn(name); err != nil { // left by a copy that was killed
 			return err
 		}
 		switch files, err := os.ReadDir(name); {
@@ -145,6 +145,9 @@ func isNew(ctx context.Context, name string) error {
 			return usagef("%s already exists and is not empty: choose another folder, or remove the store with skink store drop --yes", name)
 		case err != nil && !errors.Is(err, fs.ErrNotExist):
 			return err
+		}
+		if _, err := con.files.ClaimFolder("the copy", name, true); err != nil {
+			return usageError{Err: err}
 		}
 		return nil
 	}
@@ -159,11 +162,7 @@ func isNew(ctx context.Context, name string) error {
 	case err != nil:
 		return openError(at.String(), err, false)
 	}
-	err = store.CheckCopied(ctx, s)
-	if err = errors.Join(err, s.Close()); errors.Is(err, store.ErrIncomplete) {
-		return postgres.Drop(ctx, at)
-	}
-	return keepFirst(err, usagef("%s already exists: choose another schema, or remove the store with skink store drop --yes", at))
+	return keepFirst(s.Close(), usagef("%s already exists: choose another schema, or remove the store with skink store drop --yes", at))
 }
 
 // copyConfig copies the configuration file of a store to its copy, without secrets, if both are in
@@ -181,13 +180,4 @@ func copyConfig(name, copyName string) error {
 		return err
 	}
 	return copyConfigFile(file, text, copyName)
-}
-
-// incomplete adds a suggestion for the user to err, the error from [store.CheckCopied], if it is
-// [store.ErrIncomplete].
-func incomplete(name string, err error) error {
-	if errors.Is(err, store.ErrIncomplete) {
-		return fmt.Errorf("%s: %w: remove it with skink store drop --yes, and copy again", name, err)
-	}
-	return err
 }

@@ -90,8 +90,8 @@ func TestZshAndFishCompletion(t *testing.T) {
 			"skink crawl --scope ":   "prefix",
 			"skink crawl --warc=x":   "files -/",
 			"skink crawl se":         "files",
-			"skink store ":           "list",
-			"skink store list ":      "files -/",
+			"skink store ":           "info",
+			"skink store info ":      "files -/",
 			"skink extract --links ": "absolute",
 		} {
 			out := runShell(t, "zsh", append([]string{"-f", "-c", program, "zsh", zsh}, strings.Split(line, " ")...)...)

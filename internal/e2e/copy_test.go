@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"context"
 	"math/rand/v2"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -17,7 +16,6 @@ import (
 
 	"skink/internal/cli"
 	"skink/internal/tools/postgrestest"
-	"skink/store/badger"
 )
 
 // TestCopy interrupts a crawl into a folder, and copies the store to a folder, to a server, and
@@ -133,8 +131,8 @@ func contentsOf(t *testing.T, store string) string {
 	return all.String()
 }
 
-// TestKilledCopy kills copies at random moments. The new store then does not exist, or is complete, or is
-// refused by each command as an incomplete copy. Copying again succeeds.
+// TestKilledCopy kills copies at random moments. The new store then does not exist, or is complete. Copying
+// again succeeds.
 func TestKilledCopy(t *testing.T) {
 	t.Parallel()
 	r := refer(t, 4, 160)
@@ -166,9 +164,6 @@ func TestKilledCopy(t *testing.T) {
 					t.Errorf("a complete copy was replaced: %s", text)
 				}
 				run(t, "store", "drop", "--yes", to)
-			case strings.Contains(text, "incomplete copy"):
-				states["incomplete"]++
-				wantRefused(t, to) // the next copy replaces it
 			case strings.Contains(text, "no such store"):
 				states["not there"]++
 			default:
@@ -188,49 +183,4 @@ func exitOf(args ...string) (code int, text string) {
 	var out strings.Builder
 	code = cli.Run(context.Background(), args, cli.Console{In: strings.NewReader(""), Out: &out, Err: &out})
 	return code, out.String()
-}
-
-// wantRefused checks that all commands refuse a store that is an incomplete copy.
-func wantRefused(t *testing.T, store string) {
-	t.Helper()
-	for _, args := range [][]string{
-		{"report", "--store", store}, {"export", "--store", store}, {"status", "--store", store},
-		{"crawl", "--store", store, "https://example.org/"}, {"view", "--store", store, "--listen", "0"},
-		{"dedup", "--store", store, "testdata/site"},
-		{"store", "info", store}, {"store", "copy", store, store + "_copy"},
-	} {
-		if code, text := exitOf(args...); code == 0 || !strings.Contains(text, "is an incomplete copy of another one: remove it with skink store drop --yes") {
-			t.Errorf("skink %s: exit code %d\n%s", strings.Join(args, " "), code, text)
-		}
-	}
-	if _, text := exitOf("store", "list", store); !strings.Contains(text, "cannot be read: the store is an incomplete copy") {
-		t.Errorf("skink store list prints\n%s", text)
-	}
-}
-
-// TestIncompleteCopy checks the store that a killed copy leaves. It contains a value that marks the
-// store as an incomplete copy.
-func TestIncompleteCopy(t *testing.T) {
-	t.Parallel()
-	dir := filepath.Join(t.TempDir(), "copy")
-	s, err := badger.Open(dir, badger.Options{Create: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.SetMeta(t.Context(), "copy", []byte("incomplete")); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	wantRefused(t, dir)
-	for _, args := range [][]string{{"check", "--store", dir}, {"dedup", "--against", dir, "testdata/site"}} { // these commands accept only stores in folders
-		if code, text := exitOf(args...); code == 0 || !strings.Contains(text, "is an incomplete copy") {
-			t.Errorf("skink %s: exit code %d\n%s", strings.Join(args, " "), code, text)
-		}
-	}
-	run(t, "store", "drop", "--yes", dir)
-	if _, err := os.Stat(dir); !os.IsNotExist(err) {
-		t.Errorf("the incomplete copy is still there: %v", err)
-	}
 }

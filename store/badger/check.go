@@ -45,7 +45,7 @@ func isStore(dir string) (bool, error) {
 		switch e.Name() {
 		case badgerdb.ManifestFilename:
 			manifest = true
-		case "LOCK", "MANIFEST-REWRITE", discardFile: // a process that was killed while creating the store leaves only these files
+		case "LOCK", "MANIFEST-REWRITE", discardFile, rewriteName: // a process that was killed while creating the store leaves only these
 		default:
 			other = e.Name()
 		}
@@ -181,7 +181,7 @@ func (f *inspection) reach() (last uint64) {
 // nothing.
 func IsStore(dir string) bool {
 	head, err := readHead(dir)
-	return err == nil && head.owner == skinkMagic
+	return err == nil && head.owner == skinkMagic || isRewritten(dir)
 }
 
 // A head is the first eight bytes of a MANIFEST: "Bdgr", the application's number, the version of

@@ -129,6 +129,9 @@ func Open(dir string, opt Options) (*Store, error) {
 }
 
 func open(dir string, opt Options) (*Store, error) {
+	if err := completeRewrite(dir); err != nil {
+		return nil, err
+	}
 	born, err := isStore(dir)
 	switch {
 	case err != nil:

@@ -9,18 +9,20 @@ import (
 
 	badgerdb "github.com/dgraph-io/badger/v4"
 
-	"skink/base/lock"
 	"skink/store"
 	"skink/store/badger/postings"
 	"skink/store/disk"
 )
 
+// configName is the file in which skink crawl keeps its configuration.
+const configName = "skink.toml"
+
 // These are the names and extensions of the files in a store's folder. Package store/remote creates
-// readers.sock, and skink crawl keeps its configuration in skink.toml.
+// readers.sock.
 var (
 	ownNames = []string{
 		badgerdb.ManifestFilename, "MANIFEST-REWRITE", "KEYREGISTRY", "REWRITE-KEYREGISTRY", "LOCK", discardFile,
-		"readers.sock", "skink.toml",
+		"readers.sock", configName,
 	}
 	ownExtensions = []string{".sst", ".vlog", logExt, postings.SegmentExt, disk.KeptExt}
 )
@@ -33,31 +35,39 @@ func Remove(dir string) (other string, err error) {
 	if !IsStore(dir) {
 		return "", fmt.Errorf("remove store %s: %w", dir, store.ErrNotExist)
 	}
-	release, free, err := lock.Try(dir)
-	if err == nil && !free {
-		err = store.ErrInUse
-	}
+	err = locked(dir, func() (err error) {
+		if _, err = RewriteIn(dir); err == nil {
+			err = takeFiles(dir)
+		}
+		if err != nil {
+			return err
+		}
+		other, err = removeFiles(dir)
+		if err == nil && other == "" {
+			err = os.Remove(dir)
+		}
+		return err
+	})
 	if err != nil {
-		return "", fmt.Errorf("remove store %s: %w", dir, err)
+		return other, fmt.Errorf("remove store %s: %w", dir, err)
 	}
-	defer release()
+	return other, nil
+}
+
+// removeFiles removes the files of a store except those with the given names, and returns the name of
+// another file in the folder, or "". It removes the MANIFEST last, because IsStore looks for it.
+func removeFiles(dir string, except ...string) (other string, err error) {
 	entries, err := os.ReadDir(dir)
 	for _, e := range entries {
 		switch own := slices.Contains(ownNames, e.Name()) || slices.Contains(ownExtensions, filepath.Ext(e.Name())); {
 		case !own || e.IsDir():
 			other = e.Name()
-		case e.Name() != badgerdb.ManifestFilename:
+		case e.Name() != badgerdb.ManifestFilename && !slices.Contains(except, e.Name()):
 			err = errors.Join(err, os.Remove(filepath.Join(dir, e.Name())))
 		}
 	}
-	if err == nil { // remove the MANIFEST last, because IsStore looks for it
-		err = os.Remove(filepath.Join(dir, badgerdb.ManifestFilename))
+	if err == nil {
+		err = os.RemoveAll(filepath.Join(dir, badgerdb.ManifestFilename))
 	}
-	if err == nil && other == "" {
-		err = os.Remove(dir)
-	}
-	if err != nil {
-		return other, fmt.Errorf("remove store %s: %w", dir, err)
-	}
-	return other, nil
+	return other, err
 }

@@ -41,8 +41,6 @@ const schemaVersion = 10
 type Options struct {
 	Create   bool // create the store if it does not exist
 	ReadOnly bool // only Keep writes; the database user needs only SELECT, and the server may be a standby
-
-	Value store.NamedValue // set when a new store is created, unless the name is empty; see [store.Meta]
 }
 
 // A Store is a crawl in a PostgreSQL database.
@@ -152,7 +150,7 @@ func (s *Store) begin(ctx context.Context, opt Options) error {
 	return s.tryFor(ctx, min(patience, openPatience), func(ctx context.Context) error {
 		err := s.identify(ctx)
 		if errors.Is(err, store.ErrNotExist) && opt.Create && !opt.ReadOnly {
-			if err = s.create(ctx, opt.Value); err == nil {
+			if err = s.create(ctx); err == nil {
 				err = s.identify(ctx)
 			}
 		}
@@ -189,24 +187,21 @@ func (s *Store) identify(ctx context.Context) error {
 	return nil
 }
 
-// create creates the store with the given initial value, in one transaction. If two processes do so
+// create creates the store in one transaction. If two processes do so
 // at the same time, one of them fails and uses the store created by the other.
-func (s *Store) create(ctx context.Context, first store.NamedValue) error {
+func (s *Store) create(ctx context.Context) error {
 	birth := newID()
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		var there bool
 		err := tx.QueryRow(ctx, "SELECT EXISTS (SELECT FROM information_schema.schemata WHERE schema_name = $1)", s.address.schema).Scan(&there)
 		if err == nil && !there { // a role without permission to create schemas can still use an existing empty one
-			_, err = tx.Exec(ctx, "CREATE SCHEMA IF NOT EXISTS "+pgx.Identifier{s.address.schema}.Sanitize())
+			_, err = tx.Exec(ctx, "CREATE SCHEMA IF NOT EXISTS "+s.address.quoted())
 		}
 		if err == nil {
 			_, err = tx.Exec(ctx, schema)
 		}
 		if err == nil {
 			_, err = tx.Exec(ctx, "INSERT INTO turn VALUES (1, $1, $2, 1, $2)", schemaVersion, birth)
-		}
-		if err == nil && first.Name != "" {
-			_, err = tx.Exec(ctx, "INSERT INTO meta VALUES ($1, $2, $3)", metaKind, first.Name, first.Value)
 		}
 		return err
 	})

@@ -2,10 +2,9 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"net/url"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -17,31 +16,6 @@ import (
 
 var tables = []string{"turn", "slot", "visit", "page", "posting", "run", "known", "queue", "host", "worker", "counter", "meta", "pages", "waiting"}
 
-// InSchema returns an address with the given schema and all its other parameters unchanged.
-func InSchema(address, schema string) string {
-	base, query, _ := strings.Cut(address, "?")
-	parameters, _ := url.ParseQuery(query) // ParseAddress refuses an address with an invalid query
-	parameters.Set("schema", schema)
-	return base + "?" + parameters.Encode()
-}
-
-// Schemas returns the names of the schemas that contain stores in the database of an address,
-// sorted. The schema of the address itself is ignored.
-func Schemas(ctx context.Context, a Address) (names []string, err error) {
-	err = once(ctx, a, func(conn *pgx.Conn) error {
-		rows, err := conn.Query(ctx, "SELECT table_schema FROM information_schema.columns WHERE table_name = 'turn' AND column_name = 'birth' ORDER BY table_schema")
-		if err != nil {
-			return err
-		}
-		names, err = pgx.CollectRows(rows, pgx.RowTo[string])
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("list the stores of %s: %w", a, err)
-	}
-	return names, nil
-}
-
 // Drop deletes a store together with its schema. It also deletes a store that was emptied, or that
 // was created by another version of skink. It returns an error that wraps [store.ErrNotExist] if
 // there is no store, or [store.ErrInUse] if a worker is using it. A killed worker counts as present
@@ -49,32 +23,77 @@ func Schemas(ctx context.Context, a Address) (names []string, err error) {
 // do not belong to a store.
 func Drop(ctx context.Context, a Address) error {
 	err := once(ctx, a, func(conn *pgx.Conn) error {
-		rows, err := conn.Query(ctx, "SELECT table_name FROM information_schema.tables WHERE table_schema = $1 ORDER BY table_name", a.schema)
-		if err != nil {
-			return err
+		err := mayDrop(ctx, conn, a)
+		if err == nil {
+			_, err = conn.Exec(ctx, "DROP SCHEMA "+a.quoted()+" CASCADE")
 		}
-		names, err := pgx.CollectRows(rows, pgx.RowTo[string])
-		if err != nil {
-			return err
-		}
-		if !slices.Contains(names, "turn") || !slices.Contains(names, "visit") {
-			return store.ErrNotExist
-		}
-		for _, name := range names {
-			if !slices.Contains(tables, name) {
-				return fmt.Errorf("the schema %s has a table or view %s that does not belong to skink: drop that table or view first", a.schema, name)
-			}
-		}
-		if err := awaitUnused(ctx, conn); err != nil {
-			return err
-		}
-		_, err = conn.Exec(ctx, "DROP SCHEMA "+pgx.Identifier{a.schema}.Sanitize()+" CASCADE")
 		return err
 	})
 	if err != nil {
 		return fmt.Errorf("drop store %s: %w", a, err)
 	}
 	return nil
+}
+
+// Beside returns the address of a schema in the same database for a store that will replace that of a.
+func (a Address) Beside() Address {
+	a.schema, a.config = a.schema[:min(len(a.schema), 55)]+"_rewrite", a.config.Copy()
+	a.config.ConnConfig.RuntimeParams["search_path"] = a.quoted()
+	return a
+}
+
+func (a Address) quoted() string { return pgx.Identifier{a.schema}.Sanitize() }
+
+// Replace gives the name of one store's schema to the schema of another, which must be closed. It
+// drops the first store as [Drop] does, if it exists. It returns [store.ErrInUse] if the number of
+// commits differs.
+func Replace(ctx context.Context, a, by Address) error {
+	err := once(ctx, a, func(conn *pgx.Conn) error {
+		exists := mayDrop(ctx, conn, a)
+		if exists != nil && !errors.Is(exists, store.ErrNotExist) {
+			return exists
+		}
+		return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) (err error) {
+			same, cascade := true, ""
+			if exists == nil {
+				cascade = " CASCADE" // without it, tables of others are not dropped
+				err = tx.QueryRow(ctx, "SELECT place = (SELECT place FROM "+by.quoted()+".turn) FROM turn FOR UPDATE").Scan(&same)
+			}
+			switch {
+			case err != nil:
+				return err
+			case !same:
+				return store.ErrInUse
+			}
+			_, err = tx.Exec(ctx, "DROP SCHEMA IF EXISTS "+a.quoted()+cascade+"; ALTER SCHEMA "+by.quoted()+" RENAME TO "+a.quoted())
+			return err
+		})
+	})
+	if err != nil {
+		return fmt.Errorf("replace store %s: %w", a, err)
+	}
+	return nil
+}
+
+// mayDrop returns the error of [Drop] if the schema of a must not be dropped.
+func mayDrop(ctx context.Context, conn *pgx.Conn, a Address) error {
+	rows, err := conn.Query(ctx, "SELECT table_name FROM information_schema.tables WHERE table_schema = $1 ORDER BY table_name", a.schema)
+	if err != nil {
+		return err
+	}
+	names, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return err
+	}
+	if !slices.Contains(names, "turn") || !slices.Contains(names, "visit") {
+		return store.ErrNotExist
+	}
+	for _, name := range names {
+		if !slices.Contains(tables, name) {
+			return fmt.Errorf("the schema %s has a table or view %s that does not belong to skink: drop that table or view first", a.schema, name)
+		}
+	}
+	return awaitUnused(ctx, conn)
 }
 
 // leaving is how long Drop waits for workers without hosts, which may have been killed.

@@ -20,7 +20,7 @@ func TestDrop(t *testing.T) {
 	ctx := context.Background()
 	server := postgrestest.Start(t)
 	at := func(schema string) Address {
-		a, err := ParseAddress(InSchema(server.URL("any"), schema))
+		a, err := ParseAddress(server.URL(schema))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -40,7 +40,11 @@ func TestDrop(t *testing.T) {
 	}
 	wantSchemas := func(want ...string) {
 		t.Helper()
-		got, err := Schemas(ctx, at("any"))
+		rows, err := conn.Query(ctx, "SELECT table_schema::text FROM information_schema.columns WHERE table_name = 'turn' AND column_name = 'birth' ORDER BY 1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := pgx.CollectRows(rows, pgx.RowTo[string])
 		if err != nil || !slices.Equal(got, want) {
 			t.Errorf("stores: %v, %v, want %v", got, err, want)
 		}
@@ -96,6 +100,50 @@ func TestDrop(t *testing.T) {
 		t.Error(err)
 	}
 	wantSchemas()
+}
+
+// TestReplace replaces stores by others, but not a store that has changed, and no tables of others.
+func TestReplace(t *testing.T) {
+	ctx := t.Context()
+	server := postgrestest.Start(t)
+	old := openAt(t, server.URL("old"))
+	beside := old.address.Beside()
+	made := func(name string, commits int) {
+		t.Helper()
+		s, err := Open(ctx, beside, Options{Create: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		if err := errors.Join(s.SetMeta(ctx, "name", []byte(name)), s.loadLast(ctx, int64(commits))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	made("new", 2)
+	if err := Replace(ctx, old.address, beside); !errors.Is(err, store.ErrInUse) {
+		t.Errorf("replace a store with other commits: %v", err)
+	}
+	if err := errors.Join(old.loadLast(ctx, 2), old.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if err := Replace(ctx, old.address, beside); err != nil {
+		t.Error(err)
+	}
+	s := openAt(t, server.URL("old"))
+	if name, err := s.Meta(ctx, "name"); err != nil || string(name) != "new" {
+		t.Errorf("the store is %q, %v", name, err)
+	}
+	if _, err := s.pool.Exec(ctx, "CREATE SCHEMA mine; CREATE TABLE mine.data (n int)"); err != nil {
+		t.Fatal(err)
+	}
+	at, err := ParseAddress(server.URL("mine"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	made("other", 0)
+	if err := Replace(ctx, at, beside); err == nil {
+		t.Error("a schema with tables of others was replaced")
+	}
 }
 
 // Workers without hosts may have been killed, so Drop waits until they no longer count as present.

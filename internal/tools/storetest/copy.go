@@ -1,8 +1,6 @@
 package storetest
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -60,7 +58,6 @@ var copyPromises = []promise{
 		if err := store.Copy(ctx, s, NewMemory(), func(int64) {}); err == nil {
 			t.Error("a store with a page was copied to")
 		}
-		check(t, store.CheckCopied(ctx, s))
 	}},
 	{"a_store_can_be_copied_while_it_changes", func(t *testing.T, s store.Store) {
 		stop, stopped := make(chan struct{}), make(chan struct{})
@@ -95,31 +92,6 @@ var copyPromises = []promise{
 		close(stop)
 		<-stopped
 	}},
-	{"an_interrupted_copy_is_known", func(t *testing.T, s store.Store) {
-		from := NewMemory()
-		fillStore(t, from)
-		interrupted := errors.New("interrupted")
-		err := store.Copy(ctx, failing{s, interrupted}, from, func(int64) {})
-		if !errors.Is(err, interrupted) {
-			t.Errorf("Copy returned %v, want the error of Load", err)
-		}
-		if err := store.CheckCopied(ctx, s); !errors.Is(err, store.ErrIncomplete) {
-			t.Errorf("CheckCopied returned %v, want %v", err, store.ErrIncomplete)
-		}
-	}},
-}
-
-// A failing store loads the first parts, and then returns an error.
-type failing struct {
-	store.Store
-	err error
-}
-
-func (f failing) Load(ctx context.Context, parts []*store.Part) error {
-	if err := f.Store.Load(ctx, parts[:len(parts)/2]); err != nil {
-		return err
-	}
-	return f.err
 }
 
 func fillStore(t *testing.T, s store.Store) {
@@ -165,7 +137,6 @@ func copyTo(t tester, to, from store.Store) {
 	t.Helper()
 	var last int64
 	check(t, store.Copy(ctx, to, from, func(pages int64) { last = pages }))
-	check(t, store.CheckCopied(ctx, to))
 	if tally := must(to.Tally(ctx))(t); last != tally.Records() {
 		t.Errorf("Copy told of %d pages, and the copy has %d records", last, tally.Records())
 	}
