@@ -8,12 +8,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"skink/dedup"
 	"skink/feed/release"
 	"skink/store"
 )
@@ -24,7 +28,8 @@ import (
 // document preceded by an action. Both respond with a status for each item, in the same order. The
 // status of the whole response may be 200 even if every item was refused, so this code looks at
 // each item. An item with a temporary failure (409, 429, 5xx) is sent again after a while. An item
-// with a permanent failure (400) is counted, reported and skipped. A bulk that is too large (413)
+// with a permanent failure (400) is reported, and its document is refused: the next [Bulk] sends it
+// again. A bulk that is too large (413)
 // is split in half. A response that names another document, or has no status, is an error, because
 // it does not show whether the document was accepted. The client libraries of the two products look
 // only at the status of the whole response, or refuse the other product's server. So this code
@@ -39,7 +44,57 @@ import (
 // become a duplicate. Deleting a document that does not exist (404) is not an error.
 //
 // The cursor is the position in the store's changes up to which documents were sent. It is stored
-// only when the server has accepted or refused all documents before it.
+// only when the server has accepted or refused all documents before it. The ids of the refused
+// documents are stored with it.
+
+// A Place says how far an index follows a store.
+type Place struct {
+	After   store.Cursor // position in the store's changes up to which documents were sent
+	Refused []dedup.Hash // ids of the documents that the index has refused, in order
+}
+
+// ParsePlace returns the place from the result of [Place.String], or from a cursor alone.
+func ParsePlace(text string) (p Place, err error) {
+	for n, word := range strings.Fields(text) {
+		if n == 0 {
+			p.After = store.Cursor(word)
+			continue
+		}
+		var id dedup.Hash
+		if id.UnmarshalText([]byte(word)) != nil {
+			return p, fmt.Errorf("%q is not the id of a document", word)
+		}
+		p.Refused = append(p.Refused, id)
+	}
+	return p, nil
+}
+
+// String returns the cursor, and each id on a line of its own.
+func (p Place) String() string {
+	text := string(p.After)
+	for _, id := range p.Refused {
+		text += "\n" + id.String()
+	}
+	return text
+}
+
+// A Refusal is a document that the server refuses permanently.
+type Refusal struct {
+	ID    dedup.Hash `json:"id"`
+	URL   string     `json:"url,omitempty"` // "" if it must not be told
+	Error string     `json:"error"`
+}
+
+// WriteRefusals writes refusals as JSON Lines.
+func WriteRefusals(w io.Writer, refusals []Refusal) error {
+	write := lineWriter[Refusal](w)
+	for i := range refusals {
+		if err := write(&refusals[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // BulkOptions configures where and how a [Bulk] sends documents.
 type BulkOptions struct {
@@ -49,9 +104,10 @@ type BulkOptions struct {
 	Bytes  int           // maximum size of a bulk in bytes; 0 means 5 MB, the starting point that both manuals recommend
 	Wait   time.Duration // pause before the first retry of a bulk; doubles with each further retry; 0 means half a second
 
-	Options                                                     // selects the pages to send, and sets the cursor or time after which they changed; Format is ignored
-	Keep    func(ctx context.Context, after store.Cursor) error // called to store the cursor; nil means that it is not stored
-	Refused func(id, why string)                                // called for each document that the server refuses permanently; may be nil
+	Options                                            // selects the pages to send, and sets the cursor or time after which they changed; Format is ignored
+	Again   []dedup.Hash                               // ids of documents that the index has refused before; they are sent again
+	Keep    func(ctx context.Context, now Place) error // called to store the place; nil means that it is not stored
+	Refused func(Refusal)                              // called for each document that the server refuses permanently; may be nil
 
 	// Delayed is called before the first retry of a bulk, if the first attempt got no usable response.
 	// The argument tries is the maximum number of retries, and waits is the sum of the pauses before
@@ -66,6 +122,9 @@ const (
 	bulkTries = 9        // number of attempts for a bulk; with the pauses between them, they take about two minutes
 	bulkDocs  = 1000     // maximum number of documents in a bulk, however small they are
 	maxReply  = 64 << 20 // maximum number of bytes read from a response
+
+	// MaxRefused is the number of documents that an index may refuse. If it refuses more, a mapping is probably wrong.
+	MaxRefused = 10_000
 )
 
 // A Bulk sends the changes of a store to an index. It is a [Consumer].
@@ -75,13 +134,16 @@ type Bulk struct {
 	bulk   string       // URL to which bulks are posted
 	cursor store.Cursor // position after the last change of s that was sent or skipped
 
-	sent, deleted, refused int
+	sent, deleted int
+	again         []dedup.Hash        // documents to send again
+	refused       map[dedup.Hash]bool // documents that the index has refused and not accepted since
 
 	delayed bool // whether the last attempt got no usable response
 }
 
 type item struct {
-	id     string
+	id     dedup.Hash
+	url    string
 	lines  []byte // the action line and, unless it is a deletion, the document line, each with its newline
 	delete bool
 }
@@ -123,14 +185,19 @@ func NewBulk(s store.Reader, opt BulkOptions) (*Bulk, error) {
 		opt.Wait = bulkWait
 	}
 	u.Path = strings.TrimRight(u.Path, "/") + "/_bulk"
-	return &Bulk{s: s, opt: opt, bulk: u.String(), cursor: opt.After}, nil
+	b := &Bulk{s: s, opt: opt, bulk: u.String(), cursor: opt.After, again: opt.Again, refused: map[dedup.Hash]bool{}}
+	for _, id := range opt.Again {
+		b.refused[id] = true
+	}
+	return b, nil
 }
 
 // Left returns what was left out, and why.
 func (b *Bulk) Left() release.Left { return b.opt.Left }
 
-// Counts returns the number of documents that the index accepted, deleted, and refused permanently.
-func (b *Bulk) Counts() (sent, deleted, refused int) { return b.sent, b.deleted, b.refused }
+// Counts returns the number of documents that the index accepted and deleted, and of those that it lacks because it
+// refused them, now or before.
+func (b *Bulk) Counts() (sent, deleted, refused int) { return b.sent, b.deleted, len(b.refused) }
 
 // CatchUp sends the changes since the last call.
 func (b *Bulk) CatchUp(ctx context.Context) error {
@@ -148,7 +215,7 @@ func (b *Bulk) catchUp(ctx context.Context) error {
 	gate.At, gate.Changes = b.cursor, true
 	var items []item
 	bytes := 0
-	for page, err := range gate.Pages(ctx, b.s, b.opt.want()) {
+	for page, err := range b.pages(ctx, gate) {
 		if err == nil && (bytes >= b.opt.Bytes || len(items) >= bulkDocs) {
 			err = b.flush(ctx, items, gate.At)
 			items, bytes = nil, 0
@@ -162,10 +229,27 @@ func (b *Bulk) catchUp(ctx context.Context) error {
 		}
 		items, bytes = append(items, i), bytes+len(i.lines)
 	}
-	if gate.At == b.cursor {
+	if gate.At == b.cursor && len(items) == 0 {
 		return nil
 	}
 	return b.flush(ctx, items, gate.At)
+}
+
+// pages yields the pages whose documents were refused before, as they are now, and then the changed pages.
+func (b *Bulk) pages(ctx context.Context, gate *release.Gate) iter.Seq2[*release.Page, error] {
+	return func(yield func(*release.Page, error) bool) {
+		for ; len(b.again) > 0; b.again = b.again[1:] {
+			page, err := gate.Page(ctx, b.s, b.again[0], b.opt.want())
+			if page == nil && err == nil { // the index neither has nor needs it
+				delete(b.refused, b.again[0])
+				continue
+			}
+			if !yield(page, err) {
+				return
+			}
+		}
+		gate.Pages(ctx, b.s, b.opt.want())(yield)
+	}
 }
 
 // Close sends the remaining changes.
@@ -177,7 +261,7 @@ func (b *Bulk) itemOf(page *release.Page) (item, error) {
 	if err != nil {
 		return item{}, err
 	}
-	i := item{id: d.ID.String(), delete: d.Change == store.Gone}
+	i := item{id: d.ID, url: d.URL, delete: d.Change == store.Gone}
 	i.lines = fmt.Appendf(nil, "{%q:{\"_id\":%q}}\n", i.action(), i.id)
 	if i.delete {
 		return i, nil
@@ -188,11 +272,14 @@ func (b *Bulk) itemOf(page *release.Page) (item, error) {
 }
 
 // flush sends items, retries until the server has accepted or refused all of them, and then stores
-// the given cursor.
+// the given cursor and the documents that are refused.
 func (b *Bulk) flush(ctx context.Context, items []item, after store.Cursor) error {
 	err := b.send(ctx, items)
+	if err == nil && len(b.refused) > MaxRefused {
+		err = fmt.Errorf("the index has refused %d documents: create it with another mapping, and run the same command again", len(b.refused))
+	}
 	if err == nil && b.opt.Keep != nil {
-		err = b.opt.Keep(ctx, after)
+		err = b.opt.Keep(ctx, Place{after, slices.SortedFunc(maps.Keys(b.refused), func(x, y dedup.Hash) int { return bytes.Compare(x[:], y[:]) })})
 	}
 	if err == nil {
 		b.cursor = after
@@ -219,7 +306,7 @@ func (b *Bulk) send(ctx context.Context, items []item) error {
 			}
 			return b.send(ctx, items[half:])
 		case errors.Is(err, errTooLarge):
-			b.refuse(items[0].id, "the document is too large for the server")
+			b.refuse(items[0], "the document is too large for the server")
 			return nil
 		case err != nil && (busy == nil || try == bulkTries):
 			return err
@@ -336,7 +423,7 @@ func (b *Bulk) settle(items []item, response []byte) (busy []item, err error) {
 	outcomes := make([]outcome, len(items))
 	for n, i := range items {
 		got, ok := r.Items[n][i.action()]
-		if !ok || got.ID != i.id || got.Status < 100 {
+		if !ok || got.ID != i.id.String() || got.Status < 100 {
 			return nil, fmt.Errorf("the response is not from Elasticsearch or OpenSearch: item %d is not for document %s, or has no status: %s", n+1, i.id, excerpt(response))
 		}
 		outcomes[n] = got
@@ -345,12 +432,10 @@ func (b *Bulk) settle(items []item, response []byte) (busy []item, err error) {
 		switch got := outcomes[n]; {
 		case got.mayChange():
 			busy = append(busy, i)
-		case i.delete && (got.Status == http.StatusNotFound || isWell(got.Status)):
-			b.deleted++
-		case isWell(got.Status):
-			b.sent++
+		case !isWell(got.Status) && !(i.delete && got.Status == http.StatusNotFound):
+			b.refuse(i, fmt.Sprintf("status %d: %s", got.Status, excerpt(got.Error)))
 		default:
-			b.refuse(i.id, fmt.Sprintf("status %d: %s", got.Status, excerpt(got.Error)))
+			b.accept(i)
 		}
 	}
 	return busy, nil
@@ -364,10 +449,19 @@ func (o outcome) mayChange() bool {
 
 func isWell(status int) bool { return status >= 200 && status < 300 }
 
-func (b *Bulk) refuse(id, why string) {
-	b.refused++
+func (b *Bulk) accept(i item) {
+	delete(b.refused, i.id)
+	if i.delete {
+		b.deleted++
+	} else {
+		b.sent++
+	}
+}
+
+func (b *Bulk) refuse(i item, why string) {
+	b.refused[i.id] = true
 	if b.opt.Refused != nil {
-		b.opt.Refused(id, why)
+		b.opt.Refused(Refusal{i.id, i.url, why})
 	}
 }
 

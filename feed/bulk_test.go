@@ -2,6 +2,7 @@ package feed_test
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -10,11 +11,14 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"pgregory.net/rapid"
 
 	"skink/dedup"
 	"skink/feed"
@@ -224,7 +228,7 @@ func TestBulkRefused(t *testing.T) {
 	server.item = func(_ int, id string) int { return map[bool]int{true: 400}[id == bad] }
 	server.most = 5000
 	refused := map[string]string{}
-	b, err := feed.NewBulk(s, feed.BulkOptions{URL: server.URL + "/pages/", Wait: time.Millisecond, Refused: func(id, why string) { refused[id] = why }})
+	b, err := feed.NewBulk(s, feed.BulkOptions{URL: server.URL + "/pages/", Wait: time.Millisecond, Refused: func(r feed.Refusal) { refused[r.ID.String()] = r.URL + " " + r.Error }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -234,7 +238,7 @@ func TestBulkRefused(t *testing.T) {
 	if got := server.urls(); !slices.Equal(got, slices.DeleteFunc(want, func(u string) bool { return u == "http://a.test/001" })) {
 		t.Errorf("the index has %q", got)
 	}
-	if len(refused) != 2 || !strings.Contains(refused[bad], "status 400") || refused[huge] != "the document is too large for the server" {
+	if len(refused) != 2 || !strings.Contains(refused[bad], "status 400") || refused[huge] != "http://a.test/huge the document is too large for the server" {
 		t.Errorf("refused: %v", refused)
 	}
 }
@@ -247,7 +251,7 @@ func TestBulkChanges(t *testing.T) {
 	run := func() error {
 		b, err := feed.NewBulk(s, feed.BulkOptions{
 			URL: server.URL + "/pages", Wait: time.Millisecond, Options: feed.Options{After: kept},
-			Keep: func(_ context.Context, after store.Cursor) error { kept = after; return nil },
+			Keep: func(_ context.Context, now feed.Place) error { kept = now.After; return nil },
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -285,6 +289,94 @@ func TestBulkChanges(t *testing.T) {
 	}
 	if doc := server.docs[dedup.HashOf([]byte("http://a.test/002")).String()]; doc["text"] != "another text" {
 		t.Errorf("a page that changed is %v", doc)
+	}
+}
+
+// TestBulkAgain sends random changes to a server that refuses random documents, fails at random, and accepts everything
+// in the end. Then it has the documents of a full export.
+func TestBulkAgain(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		s, server := storetest.NewMemory(), newIndexServer(t)
+		defer server.Close()
+		text := ""
+		run := func() (refused int, err error) {
+			place, err := feed.ParsePlace(text)
+			if err != nil {
+				rt.Fatal(err)
+			}
+			b, err := feed.NewBulk(s, feed.BulkOptions{
+				URL: server.URL + "/pages", Wait: time.Microsecond, Bytes: 2000, Options: feed.Options{After: place.After}, Again: place.Refused,
+				Keep: func(_ context.Context, now feed.Place) error { text = now.String(); return nil },
+			})
+			if err != nil {
+				rt.Fatal(err)
+			}
+			err = b.Close(t.Context())
+			_, _, refused = b.Counts()
+			return refused, err
+		}
+		was := map[string][]store.Visit{} // earlier states of each page, the latest first
+		for round := range rapid.IntRange(1, 6).Draw(rt, "rounds") {
+			for _, n := range rapid.SliceOfN(rapid.IntRange(0, 20), 0, 20).Draw(rt, "pages") {
+				url := fmt.Sprintf("http://a.test/%03d", n)
+				verdict := rapid.SampledFrom([]dedup.VerdictKind{dedup.Unique, dedup.Unique, dedup.Near, ""}).Draw(rt, "verdict")
+				r := store.Record{ID: dedup.HashOf([]byte(url)), URL: url, Kind: store.Page, Judged: store.Judged{Verdict: verdict}, Fetch: store.Fetch{Words: 9}}
+				if verdict == "" {
+					r.Kind = store.Error
+				}
+				r.Earlier = was[url]
+				was[url] = append([]store.Visit{{Words: 9, Verdict: verdict}}, r.Earlier[:min(len(r.Earlier), store.MaxVisits-1)]...)
+				if _, err := s.Commit(t.Context(), []*store.Entry{{Record: r, Revisit: r.Earlier != nil, Text: store.Pack(fmt.Appendf(nil, "text %d of round %d", n, round))}}); err != nil {
+					rt.Fatal(err)
+				}
+			}
+			bad := rapid.SliceOfN(rapid.IntRange(0, 20), 0, 8).Draw(rt, "refused")
+			server.item = func(_ int, id string) int {
+				refused := slices.ContainsFunc(bad, func(n int) bool { return dedup.HashOf(fmt.Appendf(nil, "http://a.test/%03d", n)).String() == id })
+				return map[bool]int{true: 400}[refused]
+			}
+			if fails := rapid.IntRange(0, 3).Draw(rt, "fails"); fails > 0 {
+				server.refuse = func(n int) int { return map[bool]int{true: 401}[n%(fails+1) == 0] }
+			}
+			_, _ = run() // may fail
+			server.refuse = nil
+		}
+		server.item = nil
+		if refused, err := run(); err != nil || refused != 0 {
+			rt.Fatalf("%d refused in the end: %v", refused, err)
+		}
+		var want bytes.Buffer
+		if _, err := feed.Write(t.Context(), &want, s, feed.Options{}); err != nil {
+			rt.Fatal(err)
+		}
+		exported := 0
+		for line := range strings.Lines(want.String()) {
+			var doc map[string]any
+			if err := json.Unmarshal([]byte(line), &doc); err != nil {
+				rt.Fatal(err)
+			}
+			if exported++; !reflect.DeepEqual(server.docs[doc["id"].(string)], doc) {
+				rt.Fatalf("the index has %v, want %v", server.docs[doc["id"].(string)], doc)
+			}
+		}
+		if len(server.docs) != exported {
+			rt.Fatalf("the index has %d documents, want %d", len(server.docs), exported)
+		}
+	})
+}
+
+// An index that refuses more than MaxRefused documents ends the export, and all of them are sent again.
+func TestBulkRefusesAll(t *testing.T) {
+	s, server := storetest.NewMemory(), newIndexServer(t)
+	bulkPages(t, s, 4*feed.MaxRefused/3+2)
+	server.item = func(int, string) int { return 400 }
+	var kept feed.Place
+	b, err := feed.NewBulk(s, feed.BulkOptions{URL: server.URL + "/pages", Keep: func(_ context.Context, now feed.Place) error { kept = now; return nil }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Close(t.Context()); err == nil || !strings.Contains(err.Error(), "create it with another mapping") || len(kept.Refused) > feed.MaxRefused {
+		t.Errorf("%v, and %d documents are kept as refused", err, len(kept.Refused))
 	}
 }
 
@@ -356,7 +448,7 @@ func TestBulkAnswers(t *testing.T) {
 			}
 			b, err := feed.NewBulk(s, feed.BulkOptions{
 				URL: server.URL + "/pages", Wait: time.Microsecond,
-				Keep: func(context.Context, store.Cursor) error { t.Error("the cursor was kept"); return nil },
+				Keep: func(context.Context, feed.Place) error { t.Error("the cursor was kept"); return nil },
 			})
 			if err != nil {
 				t.Fatal(err)

@@ -137,14 +137,10 @@ type Gate struct {
 // judged. It moves g.At past a page when the next one is asked for.
 func (g *Gate) Pages(ctx context.Context, s store.Reader, want store.Want) iter.Seq2[*Page, error] {
 	return func(yield func(*Page, error) bool) {
-		g.hidden = map[dedup.Hash]bool{}
 		for c, err := range s.Changes(ctx, g.At, want) {
 			var p *Page
 			if err = cmp.Or(err, ctx.Err()); err == nil {
-				p = g.pass(&c.Content)
-			}
-			if p != nil {
-				err = g.hide(ctx, s, &p.content.Record)
+				p, err = g.page(ctx, s, &c.Content)
 			}
 			if err != nil {
 				yield(nil, err)
@@ -156,6 +152,23 @@ func (g *Gate) Pages(ctx context.Context, s store.Reader, want store.Want) iter.
 			g.At = c.Cursor
 		}
 	}
+}
+
+// Page returns the page of s with the given id, or nil if the store does not have it, or the filter leaves it out.
+func (g *Gate) Page(ctx context.Context, s store.Reader, id dedup.Hash, want store.Want) (*Page, error) {
+	found, err := s.Pages(ctx, []dedup.Hash{id}, want)
+	if err != nil || found[0] == nil {
+		return nil, err
+	}
+	return g.page(ctx, s, found[0])
+}
+
+func (g *Gate) page(ctx context.Context, s store.Reader, c *store.Content) (*Page, error) {
+	p := g.pass(c)
+	if p == nil {
+		return nil, nil
+	}
+	return p, g.hide(ctx, s, &p.content.Record)
 }
 
 func (g *Gate) pass(c *store.Content) *Page {
@@ -211,8 +224,8 @@ func (g *Gate) isHidden(ctx context.Context, s store.Reader, url string, id dedu
 	if err != nil {
 		return true, err
 	}
-	if len(g.hidden) >= maxHidden {
-		clear(g.hidden)
+	if g.hidden == nil || len(g.hidden) >= maxHidden {
+		g.hidden = map[dedup.Hash]bool{}
 	}
 	g.hidden[id] = found[0] != nil && found[0].Record.Private
 	return g.hidden[id], nil

@@ -55,7 +55,8 @@ is new.
 archive files, their index, and the list of pages.
 
 --to sends pages to an index and deletes pages that are gone. The id of a page is the id of
-its document, so sending a page twice does not duplicate it. Set the credentials in the
+its document, so sending a page twice does not duplicate it. With --cursor, the next export
+also sends the documents that the index has refused. Set the credentials in the
 environment: SKINK_INDEX_USER and SKINK_INDEX_PASSWORD, or SKINK_INDEX_API_KEY.
 --print-mapping prints the request body that creates such an index.
 
@@ -80,6 +81,7 @@ changes since the last export to an index:
 		{"links", modifies, "markdown", ""},
 		{"warc,warc-refers", modifies, "format=wacz", ""},
 		{"strip-repeated", needs, "complete", ""},
+		{"refused", needs, "to", ""},
 		{"format=wacz,format=parquet", needs, "out", "the output is binary"},
 		{"since", excludes, "cursor", ""},
 		{"since,cursor", excludes, "complete", "a comparison of all pages lists no changes"},
@@ -136,6 +138,8 @@ func setupExport(flags *pflag.FlagSet) func(context.Context, Console, []string) 
 	flags.BoolVar(&f.strip, "strip-repeated", false, "with --complete: remove the text that a host repeats on many pages")
 	f.out = addOutFlags(flags)
 	flags.StringVar(&f.to, "to", "", "`URL` send pages to this Elasticsearch or OpenSearch index: https://HOST:9200/INDEX")
+	flags.String("refused", "", "`FILE` with --to: write the documents that the index refuses to this file, each with the reason, as JSON Lines")
+	isOutput(flags, "refused", fileOutput, "")
 	flags.BoolVar(&f.mapping, "print-mapping", false, "print the request body that creates an index for --to, and exit")
 	return f.run
 }

@@ -119,7 +119,7 @@ var flagGroups = map[string][]flagGroup{
 			heading: "Output",
 			example: "skink export --format parquet --out pages.parquet",
 			common:  strings.Fields("format out to markdown chunks"),
-			rare:    strings.Fields("chunk-words fields links warc warc-refers print-mapping"),
+			rare:    strings.Fields("chunk-words fields links warc warc-refers refused print-mapping"),
 		},
 		{
 			heading: "Duplicates",

@@ -3,7 +3,9 @@ package cli
 import (
 	"context"
 	"encoding/base64"
+	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 
@@ -29,19 +31,26 @@ func credentials() (http.Header, error) {
 }
 
 func (f *exportFlags) toIndex(ctx context.Context, con Console, s store.Reader, opt feed.Options) error {
-	var keep func(context.Context, store.Cursor) error
-	if f.since.cursor != "" {
-		keep = func(ctx context.Context, after store.Cursor) error { return f.since.write(ctx, con, after) }
-	}
 	header, err := credentials()
 	if err != nil {
 		return err
 	}
-	b, err := session.NewIndex(s, f.to, header, opt, keep, con.Err)
+	var refusals []feed.Refusal
+	to := feed.BulkOptions{
+		URL: f.to, Header: header, Options: opt, Again: f.since.held.Refused,
+		Refused: func(r feed.Refusal) { refusals = append(refusals, r) },
+	}
+	if f.since.cursor != "" {
+		to.Keep = func(ctx context.Context, now feed.Place) error { return f.since.write(ctx, con, now) }
+	}
+	b, err := session.NewIndex(s, to, con.Err)
 	if err != nil {
 		return err
 	}
 	err = session.WhoIsIt(b.Close(ctx))
+	if listed := con.files.Of("--refused"); listed != nil {
+		err = errors.Join(err, listed.Write(ctx, func(w io.Writer) error { return feed.WriteRefusals(w, refusals) }))
+	}
 	sent, deleted, refused := b.Counts()
 	if err != nil && sent+deleted+refused == 0 {
 		return err

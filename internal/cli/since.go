@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -20,8 +19,8 @@ import (
 
 type sinceFlags struct {
 	since  string
-	cursor string // name of the file with the position after the last export; "" means none
-	held   string // content of the cursor file when this process last read or wrote it; "" means that the file does not exist
+	cursor string     // name of the file with the position after the last export; "" means none
+	held   feed.Place // content of the cursor file when this process last read or wrote it; the zero value means that the file does not exist
 }
 
 func addSinceFlags(flags *pflag.FlagSet) *sinceFlags {
@@ -44,10 +43,10 @@ func (f *sinceFlags) heed(opt *feed.Options) error {
 	from := f.since
 	if f.cursor != "" {
 		var err error
-		if from, err = f.read(); err != nil {
+		if f.held, err = f.read(); err != nil {
 			return err
 		}
-		f.held = from
+		from = string(f.held.After)
 	}
 	if from == sinceStart {
 		return nil
@@ -117,40 +116,44 @@ func (f *sinceFlags) keep(ctx context.Context, con Console, storeName string, la
 	if f.cursor == "" || last == "" {
 		return nil
 	}
-	return f.write(ctx, con, last)
+	return f.write(ctx, con, feed.Place{After: last, Refused: f.held.Refused})
 }
 
-// maxCursor is the maximum size of a cursor file in bytes.
-const maxCursor = 1 << 10
+// maxCursor is the maximum size of a cursor file in bytes. A line has the 32 digits of an id.
+const maxCursor = 1<<10 + 33*feed.MaxRefused
 
-// read returns the content of the --cursor file, or "" if the file does not exist. It returns an
-// error for a device or a pipe, because write would replace it with a file.
-func (f *sinceFlags) read() (string, error) {
+// read returns the content of the --cursor file, or the zero value if the file does not exist. It returns
+// an error for a device or a pipe, because write would replace it with a file.
+func (f *sinceFlags) read() (at feed.Place, err error) {
+	other := fmt.Errorf("--cursor %s: not a cursor file: choose another file", f.cursor)
 	info, err := os.Stat(f.cursor)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return "", nil
+		return at, nil
 	case err != nil:
-		return "", plainError(f.cursor, err)
+		return at, plainError(f.cursor, err)
 	case !info.Mode().IsRegular(), info.Size() > maxCursor:
-		return "", fmt.Errorf("--cursor %s: not a cursor file: choose another file", f.cursor)
+		return at, other
 	}
 	b, err := os.ReadFile(f.cursor)
 	if err != nil {
-		return "", plainError(f.cursor, err)
+		return at, plainError(f.cursor, err)
 	}
-	return string(bytes.TrimSpace(b)), nil
+	if at, err = feed.ParsePlace(string(b)); err != nil {
+		return at, other
+	}
+	return at, nil
 }
 
-// write saves a cursor in the file named by --cursor. It returns an error if the file has changed
+// write saves a place in the file named by --cursor. It returns an error if the file has changed
 // since this process read it, because another export may have written a later cursor.
-func (f *sinceFlags) write(ctx context.Context, con Console, at store.Cursor) error {
+func (f *sinceFlags) write(ctx context.Context, con Console, at feed.Place) error {
 	switch now, err := f.read(); {
 	case err != nil:
 		return err
-	case now != f.held:
+	case now.String() != f.held.String():
 		return fmt.Errorf("write cursor: %s was changed during this export, so it was not overwritten: run one export at a time", f.cursor)
-	case now == string(at):
+	case now.String() == at.String():
 		return nil
 	}
 	write := func(w io.Writer) error {
@@ -160,6 +163,6 @@ func (f *sinceFlags) write(ctx context.Context, con Console, at store.Cursor) er
 	if err := con.files.Of("--cursor").Write(ctx, write); err != nil {
 		return fmt.Errorf("write cursor: %w", err)
 	}
-	f.held = string(at)
+	f.held = at
 	return nil
 }

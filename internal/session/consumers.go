@@ -132,8 +132,16 @@ func (r *run) openIndexFeed(ctx context.Context) (*consumer, error) {
 	if err != nil {
 		return nil, err
 	}
-	keep := func(ctx context.Context, after store.Cursor) error { return r.store.SetMeta(ctx, name, []byte(after)) }
-	b, err := NewIndex(r.store, r.opt.Feed, r.opt.Index, feed.Options{After: store.Cursor(at), Markdown: true}, keep, r.out.Err)
+	place, err := feed.ParsePlace(string(at))
+	if err != nil {
+		return nil, fmt.Errorf("read the position of %s: %w", r.opt.Feed, err)
+	}
+	b, err := NewIndex(r.store, feed.BulkOptions{
+		URL: r.opt.Feed, Header: r.opt.Index, Options: feed.Options{After: place.After, Markdown: true}, Again: place.Refused,
+		Keep: func(ctx context.Context, now feed.Place) error {
+			return r.store.SetMeta(ctx, name, []byte(now.String()))
+		},
+	}, r.out.Err)
 	if err != nil {
 		return nil, err
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"time"
 
 	"skink/base/harmless"
@@ -24,24 +23,25 @@ const (
 
 const namedRefused = 20
 
-// NewIndex returns a Bulk that sends pages to the search index at url. It writes a line to out for
-// each of the first namedRefused pages that the index refuses.
-func NewIndex(s store.Reader, url string, header http.Header, opt feed.Options, keep func(context.Context, store.Cursor) error, out io.Writer) (*feed.Bulk, error) {
-	named := 0
-	b, err := feed.NewBulk(s, feed.BulkOptions{
-		URL: url, Header: header, Options: opt, Keep: keep,
-		Delayed: func(why error, tries int, waits time.Duration) {
-			fmt.Fprintf(out, "skink: the index cannot be reached: %s; skink will try again up to %d times over about %.0f minutes\n", harmless.Error(why), tries, waits.Minutes())
-		},
-		Refused: func(id, why string) {
-			switch named++; {
-			case named <= namedRefused:
-				fmt.Fprintf(out, "skink: the search index refused the document %s: %s\n", id, harmless.Error(errors.New(why)))
-			case named == namedRefused+1:
-				fmt.Fprintln(out, "skink: further refused documents are counted, but not listed")
-			}
-		},
-	})
+// NewIndex returns a Bulk that sends pages to a search index. It writes a line to out for each of the
+// first namedRefused pages that the index refuses.
+func NewIndex(s store.Reader, opt feed.BulkOptions, out io.Writer) (*feed.Bulk, error) {
+	named, told := 0, opt.Refused
+	opt.Delayed = func(why error, tries int, waits time.Duration) {
+		fmt.Fprintf(out, "skink: the index cannot be reached: %s; skink will try again up to %d times over about %.0f minutes\n", harmless.Error(why), tries, waits.Minutes())
+	}
+	opt.Refused = func(r feed.Refusal) {
+		if told != nil {
+			told(r)
+		}
+		switch named++; {
+		case named <= namedRefused:
+			fmt.Fprintf(out, "skink: the search index refused the document %s: %s\n", r.ID, harmless.Error(errors.New(r.Error)))
+		case named == namedRefused+1:
+			fmt.Fprintln(out, "skink: further refused documents are counted, but not listed")
+		}
+	}
+	b, err := feed.NewBulk(s, opt)
 	if err != nil {
 		return nil, UsageError{err}
 	}
@@ -68,5 +68,5 @@ func RefusedError(refused int) error {
 	if refused == 0 {
 		return nil
 	}
-	return fmt.Errorf("the index refused %s: create the index with the mapping that skink export --print-mapping prints", report.Counted(refused, "page"))
+	return fmt.Errorf("the index refused %s, which the next run sends again: create the index with the mapping that skink export --print-mapping prints", report.Counted(refused, "page"))
 }
