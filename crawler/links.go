@@ -48,6 +48,7 @@ type Links struct {
 	Hrefs   iter.Seq2[string, bool] // hrefs in document order, each with a value that is true if the link has rel=nofollow; nil means none
 	Files   iter.Seq[string]        // URLs of the document's images, scripts and style sheets, which are not followed as links; nil means none
 	Frames  iter.Seq[string]        // those among Hrefs that the document shows in frames; nil means none
+	Names   []string                // the canonical URLs that the document names; fetched if Options.CheckAssets is set
 
 	NoFollow bool // the page asks crawlers not to follow its links; ignored if Options.IgnoreNoFollow is set
 	Targets  bool // fill [Leads.Targets]
@@ -147,6 +148,9 @@ func (l *Leads) Follow(links Links) error {
 			}
 		}
 	}
+	if l.opt.CheckAssets && !none {
+		f.named(links.Names)
+	}
 	if links.Files != nil && (links.Targets || l.opt.Requisites) {
 		for href := range links.Files {
 			if !f.href(href, asset) {
@@ -177,6 +181,15 @@ func (f *following) shown(frames iter.Seq[string]) {
 		}
 		if url != "" && f.opt.refuse(url, forPage, f.from.URL, f.from.Depth+1) != "" {
 			f.requireOnce(url)
+		}
+	}
+}
+
+// named follows hrefs that are no links, and so have no target.
+func (f *following) named(hrefs []string) {
+	for _, href := range hrefs {
+		if url := f.resolve(href, followed); url != "" && !f.seen[url].taken {
+			f.link(url)
 		}
 	}
 }

@@ -137,7 +137,7 @@ func newCrawlFlags(flags *pflag.FlagSet) *crawlFlags {
 	flags.Var(f.include, "include", "`REGEXP` follow only links whose URL matches this regular expression (repeatable)")
 	flags.Var(f.exclude, "exclude", "`REGEXP` do not fetch or check URLs that match this regular expression (repeatable)")
 	flags.BoolVar(&o.ObeyNoFollow, "obey-nofollow", false, "do not follow links with rel=nofollow")
-	flags.BoolVar(&o.CheckAssets, "check-assets", false, "send HEAD requests to check that the images, scripts, style sheets and other files of pages exist")
+	flags.BoolVar(&o.CheckAssets, "check-assets", false, "send HEAD requests to check that the images, scripts, style sheets and other files of pages exist, and fetch the canonical URLs of pages")
 	flags.BoolVar(&o.CheckOthers, "check-external", false, "send HEAD requests to check that links to other sites work")
 	flags.Var(oneOf(&o.Render, crawler.RenderOff, crawler.RenderAuto, crawler.RenderAlways), "render", "run page scripts in Chromium or Chrome: never (off), only for pages that need scripts (auto), or always")
 	flags.Var(whole(&o.MaxDepth, 0, noLimit), "max-depth", "do not fetch pages that are more than this many links away from a seed; 0, the default, means no limit")

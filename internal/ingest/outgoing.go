@@ -21,7 +21,7 @@ type outgoing struct {
 
 // links returns the links for the crawler, which follows some and only resolves the others.
 func (o outgoing) links() crawler.Links {
-	return crawler.Links{Base: o.doc.Base, Charset: o.doc.Charset, Hrefs: o.hrefs(), Files: o.files(), Frames: o.frames(), NoFollow: o.doc.NoFollow, Targets: o.keep}
+	return crawler.Links{Base: o.doc.Base, Charset: o.doc.Charset, Hrefs: o.hrefs(), Files: o.files(), Frames: o.frames(), Names: o.doc.Canonicals, NoFollow: o.doc.NoFollow, Targets: o.keep}
 }
 
 // parts returns only what is needed to show the document.

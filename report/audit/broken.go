@@ -17,7 +17,7 @@ func broken(a *Audit) *List {
 	l := &List{
 		Name: "broken", Of: "URLs", Linked: true, ofErrors: true,
 		aside: func(_ *site, p *page) bool {
-			return a.Links && !a.Settings.SkipTexts && !p.start && !p.named && p.links == 0 && p.listed == 0
+			return a.Links && !a.Settings.SkipTexts && !p.start && !p.target && p.links == 0 && p.listed == 0
 		},
 		asideIs: "to which no page links", whyAside: "no page links to it",
 		Columns: brief(

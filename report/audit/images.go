@@ -32,7 +32,7 @@ func images(a *Audit) *List {
 				l.found("broken", at, nobody)
 			}
 		}
-		if !checked {
+		if !checked && (a.site.images || !a.Links) {
 			l.lack("whether images exist, and how large they are, because the crawl did not check files (crawl --audit or --check-assets does)", "broken", "large")
 		}
 	}

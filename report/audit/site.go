@@ -17,6 +17,8 @@ type site struct {
 	from  map[int32][]inLink   // maps the index of each URL without a page, such as a broken one, to some of the links to it
 	links int
 
+	images bool // whether a page shows images
+
 	ways [][]int32 // the URLs to which each page links, by the index of the page; count sets it to nil
 	kept int       // number of links in ways
 
@@ -44,7 +46,7 @@ type page struct {
 	noIndex bool
 	names   bool // names another page as canonical
 	start   bool // seed or requisite, which the crawl fetches even if no page links to it
-	named   bool // target of a redirect, or canonical URL of another page
+	target  bool // target of a redirect
 	hidden  bool // robots.txt forbids search engines to fetch it
 	scripts bool
 	reached bool // can be reached through a redirect that another page links to
@@ -139,7 +141,7 @@ func (s *site) resolve() {
 	for at, id := range s.named {
 		if to, known := s.at[id]; known {
 			s.pages[at].to = to
-			s.pages[to].named = true
+			s.pages[to].target = s.pages[to].target || !s.pages[at].names
 		}
 	}
 	s.named = nil
@@ -158,6 +160,8 @@ func (s *site) link(at int32, links []store.Link) {
 		switch {
 		case l.Kind == store.LinkScript:
 			s.pages[at].scripts = true
+		case l.Kind == store.LinkImage:
+			s.images = true
 		case !l.Kind.Asset():
 			s.pages[at].ways++
 		}
