@@ -44,9 +44,6 @@ type Document struct {
 	Change   store.ChangeKind `json:"change,omitempty" index:"id"`
 	Markdown string           `json:"markdown,omitempty" index:"kept"`
 
-	Boilerplate  int `json:"boilerplate,omitempty" index:"integer"`
-	RemovedWords int `json:"removed_words,omitempty" index:"integer"`
-
 	ContentSignals string `json:"content_signals,omitempty" index:"id"`
 	Rendered       bool   `json:"rendered,omitempty" index:"boolean"`
 	Private        bool   `json:"private,omitempty" index:"boolean"`

@@ -53,10 +53,6 @@ type Options struct {
 	Links          extract.Links // parts of each link that are kept in the field markdown; "" means all
 	Fields         []Field       // optional fields to write
 
-	// Own returns the text of a page without the blocks that many pages of its host repeat, and the
-	// number of blocks and words that it removed. If Own is nil, the whole text is written.
-	Own func(page *store.Content) (text string, blocks, words int)
-
 	Last  *store.Cursor // set by [Write] to the position after the last page that it read; may be nil
 	After store.Cursor  // position after which to begin; "" means the beginning of the store
 
@@ -128,9 +124,6 @@ func (opt *Options) document(page *release.Page) (*Document, error) {
 	}
 	if opt.Links != "" {
 		d.Markdown = extract.RewriteLinks(d.Markdown, opt.Links)
-	}
-	if d.Text != "" && opt.Own != nil {
-		d.Text, d.Boilerplate, d.RemovedWords = opt.Own(page.Content())
 	}
 	opt.addFields(d, page.Content())
 	return d, nil

@@ -41,10 +41,7 @@ all, it writes every page that has a verdict. feed/SCHEMA.md describes the field
 An export during a crawl is a snapshot of the pages. If there is nothing to write, an
 existing file is left unchanged.
 
-With --complete, the verdicts are those of skink report --complete. --strip-repeated removes,
-from the beginning and end of each text, whatever the host repeats on many pages, and counts
-the removed blocks and words. A page that would keep fewer words than the crawl's --min-words
-keeps its whole text.
+With --complete, the verdicts are those of skink report --complete.
 
 With --since or --cursor, each line has a field "change" with the value new, changed or
 gone. To update an earlier export, apply the lines in order, by id. In an export of unique
@@ -80,7 +77,6 @@ changes since the last export to an index:
 		{"chunk-words", modifies, "chunks", ""},
 		{"links", modifies, "markdown", ""},
 		{"warc,warc-refers", modifies, "format=wacz", ""},
-		{"strip-repeated", needs, "complete", ""},
 		{"refused", needs, "to", ""},
 		{"format=wacz,format=parquet", needs, "out", "the output is binary"},
 		{"since", excludes, "cursor", ""},
@@ -92,12 +88,9 @@ changes since the last export to an index:
 		{"to", excludes, "complete", "an index follows the verdicts of the crawl"},
 		{"chunks", excludes, "format", "passages are written as JSON Lines"},
 		{"chunks", excludes, "markdown,fields", "passages have only the text"},
-		{"chunks", excludes, "strip-repeated", "repeated text is written only once"},
-		{"strip-repeated", excludes, "whole-text", ""},
-		{"strip-repeated", excludes, "markdown", "repeated text stays in the Markdown"},
 		{"format=wacz", excludes, "markdown", "pages are written as the server sent them"},
 		{"format=wacz", excludes, "include,min-words", "all archived pages are listed"},
-		{"format=links", excludes, "markdown,strip-repeated,min-words,without,fields,include", "the links of all pages are written"},
+		{"format=links", excludes, "markdown,min-words,without,fields,include", "the links of all pages are written"},
 	}),
 }
 
@@ -110,7 +103,6 @@ type exportFlags struct {
 	out      *outFlags
 	to       string // URL of the index to send the feed to; "" means none
 	mapping  bool
-	strip    bool   // whether to remove from each text the blocks that its host repeats
 	chunks   bool   // whether to write passages instead of pages
 	most     int    // maximum number of words in a passage
 	archive  string // folder of the web archive to export; "" means the folder recorded in the store
@@ -135,7 +127,6 @@ func setupExport(flags *pflag.FlagSet) func(context.Context, Console, []string) 
 	flags.Var(&list{kind: "stringSlice", commas: true, add: f.leaveOut}, "without", "`KIND` leave out thin pages (thin), or pages of sites whose robots.txt contains this content signal (such as ai-train=no)")
 	f.since = addSinceFlags(flags)
 	f.complete = addCompleteFlags(flags)
-	flags.BoolVar(&f.strip, "strip-repeated", false, "with --complete: remove the text that a host repeats on many pages")
 	f.out = addOutFlags(flags)
 	flags.StringVar(&f.to, "to", "", "`URL` send pages to this Elasticsearch or OpenSearch index: https://HOST:9200/INDEX")
 	flags.String("refused", "", "`FILE` with --to: write the documents that the index refuses to this file, each with the reason, as JSON Lines")
@@ -152,10 +143,7 @@ func (f *exportFlags) run(ctx context.Context, con Console, _ []string) error {
 	if err := f.since.heed(&opt); err != nil {
 		return err
 	}
-	return withStore(ctx, con, *f.store, f.complete, func(s store.Reader, set store.Settings, whole *complete.Whole) error {
-		if f.strip {
-			opt.Own = whole.Own
-		}
+	return withStore(ctx, con, *f.store, f.complete, func(s store.Reader, set store.Settings, _ *complete.Whole) error {
 		if opt.Markdown && set.Markdown == store.NoMarkdown {
 			return fmt.Errorf("%s has no Markdown: crawl into a new store with --markdown; if you have a web archive of the pages, run: skink crawl --store NEW --markdown --from ARCHIVE", *f.store)
 		}

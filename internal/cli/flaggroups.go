@@ -123,8 +123,8 @@ var flagGroups = map[string][]flagGroup{
 		},
 		{
 			heading: "Duplicates",
-			example: "skink export --complete --strip-repeated --out pages.jsonl",
-			common:  strings.Fields("complete strip-repeated"),
+			example: "skink export --complete --out pages.jsonl",
+			common:  strings.Fields("complete"),
 			rare:    strings.Fields("whole-text similarity memory config help"),
 		},
 	},

@@ -30,7 +30,7 @@ func TestFlagRulesNameFlags(t *testing.T) {
 // flags that only other runs need.
 func TestUse(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "skink.toml")
-	config := "scope = \"any\"\nimages = true\nrequisites = true\n[dedup]\nformat = \"json\"\nkeep = \"longest\"\n[export]\nstrip-repeated = true\n"
+	config := "scope = \"any\"\nimages = true\nrequisites = true\n[dedup]\nformat = \"json\"\nkeep = \"longest\"\n[export]\nformat = \"parquet\"\n"
 	if err := os.WriteFile(file, []byte(config), 0o666); err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +52,7 @@ func TestUse(t *testing.T) {
 		{"dedup --annotate x", "--annotate requires --unique or --out-dir or --duplicates"},
 		{"export --format parquet --out -", "--format parquet requires --out: the output is binary"},
 		{"export --format parquet --out x.parquet", ""},
-		{"export --config FILE", "--strip-repeated (FILE:8) requires --complete"},
+		{"export --config FILE", "--format parquet (FILE:8) requires --out: the output is binary"},
 		{"export --links absolute", ""}, // the default
 		{"report x", `unexpected argument "x": specify a store with --store`},
 		{"version x", `unexpected argument "x"`},

@@ -265,38 +265,3 @@ func (w *Whole) LeftOut() []report.LeftOut {
 	}
 	return all
 }
-
-// Own returns a page's text without the leading and trailing blocks that recur on many pages of a
-// host. It also returns the number of blocks and words that it left out. A recurring block in the
-// middle of a page stays. It may be a common heading ("Parameters") of the text that follows, and a
-// gap there would do more harm than a superfluous line. A page that has too little text of its own
-// to be compared keeps all of its text, as in the comparison.
-func (w *Whole) Own(page *store.Content) (text string, blocks, words int) {
-	if len(w.repeated) == 0 || page.Text == "" {
-		return page.Text, 0, 0
-	}
-	var canon dedup.Text
-	count := func(text string) int {
-		w.rule.Read(&canon, text, page.Record.Lang)
-		return canon.Len()
-	}
-	left := strings.Join(w.parts(&canon, wording{page.Text, page.Record.Lang}), "")
-	if len(left) == len(page.Text) || w.rule.Short(count(left)) {
-		return page.Text, 0, 0
-	}
-	lines := strings.SplitAfter(page.Text, "\n")
-	isOwn := func(line string) bool {
-		number, ok := w.rule.Block(&canon, line, page.Record.Lang)
-		return ok && !w.repeated[number]
-	}
-	first, last := slices.IndexFunc(lines, isOwn), len(lines)-1
-	if first < 0 {
-		return page.Text, 0, 0
-	}
-	for !isOwn(lines[last]) {
-		last--
-	}
-	own := lines[first : last+1]
-	text = strings.TrimSuffix(strings.Join(own, ""), "\n")
-	return text, len(lines) - len(own), count(page.Text) - count(text)
-}

@@ -146,8 +146,7 @@ func shown(t testing.TB, w *Whole) string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		own, left, _ := w.Own(&change.Content)
-		out += fmt.Sprintf("%+v %q %d\n", change.Record, own, left)
+		out += fmt.Sprintf("%+v\n", change.Record)
 	}
 	return out
 }
