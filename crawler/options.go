@@ -47,19 +47,18 @@ type Options struct {
 	Sites        Sites              // stores what is known of sites; nil means that it is forgotten when the process ends
 	Hidden       []string           // files and folders that are not served as part of Folders, because the crawl itself writes them
 
-	Scope          *Scope                                         // decides which links are followed; nil means that none are
-	MaxDepth       int                                            // maximum distance from a seed, in links; 0 means no limit
-	IgnoreNoFollow bool                                           // follow the links of pages that ask crawlers not to
-	ObeyNoFollow   bool                                           // do not follow links with rel=nofollow
-	Sitemaps       bool                                           // read the sitemaps of hosts whose home page is a seed
-	CheckAssets    bool                                           // check that images, scripts and style sheets exist; see [frontier.Check]
-	Screenshots    bool                                           // take a picture of each page that a browser renders
-	Requisites     bool                                           // fetch the files that pages need to look right; see [frontier.Requisite]
-	CheckOthers    bool                                           // check that linked pages of other sites exist
-	Learned        Advisor                                        // rules learned about sites, which save fetches; nil means no rules
-	MayConfirm     func(context.Context, string) (bool, error)    // reports whether a URL may be answered with status 304 (Not Modified); otherwise it is fetched whole; nil means always
-	OnDated        func(ctx context.Context, pages []Dated) error // called with batches of pages for which a sitemap gives the date of the last change; may be nil
-	OnSeed         func(from, to string) error                    // called with the old and new URLs when a seed redirects within its site; may be nil
+	Scope          *Scope                                      // decides which links are followed; nil means that none are
+	MaxDepth       int                                         // maximum distance from a seed, in links; 0 means no limit
+	IgnoreNoFollow bool                                        // follow the links of pages that ask crawlers not to
+	ObeyNoFollow   bool                                        // do not follow links with rel=nofollow
+	Sitemaps       bool                                        // read the sitemaps of hosts whose home page is a seed
+	CheckAssets    bool                                        // check that images, scripts and style sheets exist; see [frontier.Check]
+	Screenshots    bool                                        // take a picture of each page that a browser renders
+	Requisites     bool                                        // fetch the files that pages need to look right; see [frontier.Requisite]
+	CheckOthers    bool                                        // check that linked pages of other sites exist
+	Learned        Advisor                                     // rules learned about sites, which save fetches; nil means no rules
+	MayConfirm     func(context.Context, string) (bool, error) // reports whether a URL may be answered with status 304 (Not Modified); otherwise it is fetched whole; nil means always
+	OnSeed         func(from, to string) error                 // called with the old and new URLs when a seed redirects within its site; may be nil
 
 	MaxPages   int64            // number of pages in the store at which the crawl stops; 0 means no limit
 	MaxBytes   int64            // number of bytes of fetched bodies at which the crawl stops; 0 means no limit

@@ -8,7 +8,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"skink/crawler/sitemap"
 	"skink/crawler/wire"
@@ -153,7 +152,6 @@ func (c *Crawl) readSitemap(ctx context.Context, page *Page) error {
 	}
 	l := &Listed{on: map[string]bool{}}
 	var batch []frontier.Item
-	var dated []Dated
 	for e, err := range sitemap.Read(bytes.NewReader(page.Body)) {
 		if err != nil {
 			if errors.Is(err, sitemap.ErrNone) {
@@ -165,19 +163,16 @@ func (c *Crawl) readSitemap(ctx context.Context, page *Page) error {
 		}
 		if next, ok := c.listed(base, item, &e, l); ok {
 			batch = append(batch, next)
-			if !e.LastMod.IsZero() && !e.Index {
-				dated = append(dated, Dated{next.URL, e.LastMod})
-			}
 		}
 		if len(batch) == listedAtOnce {
-			if err := c.queue(ctx, l, batch, dated); err != nil {
+			if err := c.queue(ctx, l, batch); err != nil {
 				return err
 			}
-			batch, dated = batch[:0], nil
+			batch = batch[:0]
 		}
 	}
 	page.Listed = l
-	return c.queue(ctx, l, batch, dated)
+	return c.queue(ctx, l, batch)
 }
 
 // listed counts an entry of a sitemap, and returns the item to queue for it. It returns false if
@@ -210,24 +205,10 @@ func (c *Crawl) listed(base *frontier.Base, from frontier.Item, e *sitemap.Entry
 	return frontier.Item{URL: url, From: c.opt.referrer(from.URL), Depth: from.Depth + 1, Kind: frontier.Sitemap}, true
 }
 
-// Dated is a page with the time of its last change, as stated in a sitemap.
-type Dated struct {
-	URL     string
-	LastMod time.Time
-}
-
-// queue calls OnDated, and then adds items from a sitemap to the frontier.
-func (c *Crawl) queue(ctx context.Context, l *Listed, items []frontier.Item, dated []Dated) error {
+// queue adds items from a sitemap to the frontier.
+func (c *Crawl) queue(ctx context.Context, l *Listed, items []frontier.Item) error {
 	if len(items) == 0 {
 		return nil
-	}
-	if c.opt.OnDated != nil && len(dated) > 0 {
-		if err := c.opt.OnDated(ctx, dated); err != nil {
-			return fmt.Errorf("store the change dates of a sitemap: %w", err)
-		}
-		for _, d := range dated { // OnDated may have put some pages back into the frontier
-			l.on[frontier.HostOf(d.URL)] = true
-		}
 	}
 	n, err := c.front.Discover(ctx, items)
 	if err != nil {

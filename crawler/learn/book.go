@@ -246,20 +246,6 @@ func (b *Book) Queued(ctx context.Context, host string, a Advice, chunk int) err
 	return b.change(ctx, host, func(h *Host) { h.Queued(a, chunk) })
 }
 
-// Dated adds counts of right and wrong lastmod dates in a host's sitemaps, and returns the new
-// totals. Each call first halves the earlier counts.
-func (b *Book) Dated(ctx context.Context, host string, p Proofs) (Proofs, error) {
-	err := b.change(ctx, host, func(h *Host) {
-		if before := h.LastMod; before != nil {
-			p.Right, p.Wrong = p.Right+before.Right/2, p.Wrong+before.Wrong/2
-		}
-		if p != (Proofs{}) {
-			h.LastMod = &p
-		}
-	})
-	return p, err
-}
-
 // Judged adds the verdict on a page to the evidence about the page's host.
 func (b *Book) Judged(ctx context.Context, url string, v Verdict) error {
 	host := hostOf(url)

@@ -110,20 +110,11 @@ type Host struct {
 	Values   map[string][]string `json:"values,omitempty"`   // the values of each parameter; see [Host.valuesOf]; a list of more than fewValues elements means that there are too many
 	Said     seen                `json:"said,omitzero"`      // hashes of the lines, links and URLs of the host's pages
 
-	LastMod *Proofs `json:"lastmod,omitempty"` // right and wrong lastmod dates in the host's sitemaps; nil if none has been checked yet
-
 	Softs   map[string]*Soft `json:"soft_404,omitempty"` // how the host responds to URLs that cannot exist, by the pattern of these URLs
 	Pending []string         `json:"pending,omitempty"`  // patterns whose probe has not been answered yet, or whose pages have not been compared with the answer
 	Probes  int              `json:"probes,omitempty"`   // number of patterns that have a probe
 
 	name, key []byte // buffers that patterns and valuesOf reuse
-}
-
-// Proofs counts a host's lastmod dates that proved right, and those that proved wrong. Older dates
-// count less.
-type Proofs struct {
-	Right int64 `json:"right"`
-	Wrong int64 `json:"wrong"`
 }
 
 // NewHost returns a Host without evidence.

@@ -40,26 +40,6 @@ func (m memory) Swap(_ context.Context, name string, old, value []byte) (bool, e
 	return true, nil
 }
 
-// The counts of right and wrong dates are stored with their host, and each call of Dated halves the
-// earlier counts.
-func TestDated(t *testing.T) {
-	ctx, keeper := t.Context(), memory{}
-	b := NewBook(keeper)
-	for n, want := range []Proofs{{8, 2}, {12, 3}, {14, 3}} {
-		got, err := b.Dated(ctx, "shop.example", Proofs{8, 2})
-		if err != nil || got != want {
-			t.Errorf("after %d: %v, %v", n, got, err)
-		}
-	}
-	if _, err := b.Sync(ctx, "", true); err != nil {
-		t.Fatal(err)
-	}
-	site, err := Read(ctx, keeper, "shop.example")
-	if err != nil || site.LastMod == nil || *site.LastMod != (Proofs{14, 3}) {
-		t.Errorf("%+v, %v", site, err)
-	}
-}
-
 // A counting keeper adds up the sizes of the values that are written to it.
 type counting struct {
 	memory

@@ -17,9 +17,9 @@ func ExampleRead() {
 			fmt.Println(err)
 			break
 		}
-		fmt.Println(entry.URL, entry.LastMod.Format("2006"))
+		fmt.Println(entry.URL)
 	}
 	// Output:
-	// https://example.com/ 2026
-	// https://example.com/about 0001
+	// https://example.com/
+	// https://example.com/about
 }

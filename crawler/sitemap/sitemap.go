@@ -9,7 +9,7 @@
 //			// errors.Is(err, sitemap.ErrEntries): the list is too long to be read to its end
 //			break
 //		}
-//		fmt.Println(entry.URL, entry.LastMod, entry.Index)
+//		fmt.Println(entry.URL, entry.Index)
 //	}
 //
 // The bytes of a file determine its type: the magic number of gzip, a byte order mark, the first
@@ -31,7 +31,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"time"
 )
 
 // These are the limits for one file. MaxBytes and MaxEntries are those of the protocol
@@ -39,7 +38,7 @@ import (
 const (
 	MaxBytes   = 50 << 20 // maximum size of a file in bytes, both compressed and decompressed
 	MaxEntries = 50_000   // maximum number of entries in a sitemap or an index
-	MaxText    = 8 << 10  // maximum length in bytes of a URL, date or tag that is read; the protocol allows URLs of up to 2,048 characters
+	MaxText    = 8 << 10  // maximum length in bytes of a URL or tag that is read; the protocol allows URLs of up to 2,048 characters
 	MaxToken   = 1 << 20  // maximum length in bytes of a tag, comment or text, such as an article in a feed
 	MaxDepth   = 64       // maximum depth of nested elements; a sitemap has three or four levels
 )
@@ -59,9 +58,8 @@ var (
 
 // An Entry is one item of a list.
 type Entry struct {
-	URL     string    // URL as written, without surrounding spaces; it may be relative, or not a URL at all
-	LastMod time.Time // when the page last changed, according to the file; zero if the file gives no date
-	Index   bool      // the URL is that of another list, not of a page
+	URL   string // URL as written, without surrounding spaces; it may be relative, or not a URL at all
+	Index bool   // the URL is that of another list, not of a page
 }
 
 // Read yields the entries of a file in order. The last pair contains an error if the file could not

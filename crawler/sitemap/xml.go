@@ -7,27 +7,25 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"time"
 )
 
-// A grammar describes one kind of XML list: which elements contain its entries, URLs and dates.
+// A grammar describes one kind of XML list: which elements contain its entries and URLs.
 type grammar struct {
-	entry   []string // names of the elements that are entries, at any depth
-	url     string   // name of the element, inside an entry, that contains the entry's URL
-	href    bool     // the URL is in the href attribute of that element
-	lastMod []string // names of an entry's elements that contain a date, in order of preference
-	index   bool     // the entries are other lists, not pages
-	many    bool     // an entry with several URLs counts as several entries
-	other   string   // name of an element whose text is used as the entry's URL if the entry has no other; "" if there is none
+	entry []string // names of the elements that are entries, at any depth
+	url   string   // name of the element, inside an entry, that contains the entry's URL
+	href  bool     // the URL is in the href attribute of that element
+	index bool     // the entries are other lists, not pages
+	many  bool     // an entry with several URLs counts as several entries
+	other string   // name of an element whose text is used as the entry's URL if the entry has no other; "" if there is none
 }
 
 // grammars holds the supported kinds of lists, by the name of the first element of a file.
 var grammars = map[string]grammar{
-	"urlset":       {entry: []string{"url"}, url: "loc", lastMod: []string{"lastmod"}, many: true},
-	"sitemapindex": {entry: []string{"sitemap"}, url: "loc", lastMod: []string{"lastmod"}, index: true, many: true},
-	"rss":          {entry: []string{"item"}, url: "link", lastMod: []string{"pubdate", "dc:date"}, other: "guid"},
-	"rdf":          {entry: []string{"item"}, url: "link", lastMod: []string{"dc:date"}},
-	"feed":         {entry: []string{"entry"}, url: "link", href: true, lastMod: []string{"updated", "published"}},
+	"urlset":       {entry: []string{"url"}, url: "loc", many: true},
+	"sitemapindex": {entry: []string{"sitemap"}, url: "loc", index: true, many: true},
+	"rss":          {entry: []string{"item"}, url: "link", other: "guid"},
+	"rdf":          {entry: []string{"item"}, url: "link"},
+	"feed":         {entry: []string{"entry"}, url: "link", href: true},
 }
 
 type list struct {
@@ -36,10 +34,9 @@ type list struct {
 	open   []string // names of the open elements, without the prefix
 
 	entry Entry
-	next  time.Time // date for the next URL of the entry
-	other string    // URL to use if the entry has no other URL
-	text  []byte    // text of the innermost element; inside a URL, including the text of nested elements
-	long  bool      // the text is too long, or must not be used
+	other string // URL to use if the entry has no other URL
+	text  []byte // text of the innermost element; inside a URL, including the text of nested elements
+	long  bool   // the text is too long, or must not be used
 }
 
 func readXML(in *bufio.Reader, emit func(Entry) error) error {
@@ -152,7 +149,7 @@ func (l *list) begun(p *piece, name string) {
 	l.text, l.long = l.text[:0], false
 	switch {
 	case l.isEntry(name):
-		l.entry, l.next, l.other = Entry{Index: l.index}, time.Time{}, ""
+		l.entry, l.other = Entry{Index: l.index}, ""
 	case l.href && name == l.url && l.inEntry() && l.entry.URL == "" && !p.long:
 		if rel := p.attributes["rel"]; rel == "" || rel == "alternate" {
 			l.entry.URL = strings.TrimSpace(p.attributes["href"])
@@ -244,16 +241,14 @@ func (l *list) end(inText bool, emit func(Entry) error) error {
 // yield passes the open entry to emit, if it has a URL, and begins another.
 func (l *list) yield(emit func(Entry) error) error {
 	e := l.entry
-	l.entry, l.next, l.other = Entry{Index: l.index, LastMod: l.next}, time.Time{}, ""
+	l.entry, l.other = Entry{Index: l.index}, ""
 	if e.URL == "" {
 		return nil
 	}
 	return emit(e)
 }
 
-// field processes an element of an entry. If an element occurs several times, the first one counts,
-// but a date from a preferred element replaces any other. In lists whose entries may have several
-// URLs, the date next to a URL belongs to that URL.
+// field processes an element of an entry. If an element occurs several times, the first one counts.
 func (l *list) field(name string, emit func(Entry) error) error {
 	text := strings.TrimSpace(string(l.text))
 	switch {
@@ -269,16 +264,6 @@ func (l *list) field(name string, emit func(Entry) error) error {
 		l.entry.URL = text
 	case name == l.grammar.other:
 		l.asOther()
-	case name == l.lastMod[0]:
-		switch date := parseDate(text); {
-		case date.IsZero():
-		case l.many && l.entry.URL != "" && !l.entry.LastMod.IsZero():
-			l.next = date
-		default:
-			l.entry.LastMod = date
-		}
-	case slices.Contains(l.lastMod, name) && l.entry.LastMod.IsZero():
-		l.entry.LastMod = parseDate(text)
 	}
 	return nil
 }

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"skink/crawler"
-	"skink/crawler/learn"
 	"skink/dedup"
 	"skink/frontier"
 	"skink/store"
@@ -256,48 +255,6 @@ func (c *selection) wants(ctx context.Context, r *store.Record, notDue func(time
 		return false, nil
 	}
 	return true, nil
-}
-
-// dated handles the pages that a sitemap lists with the date of their last change (lastmod). If the
-// host's dates have proved reliable, it puts pages that have changed since their last visit back
-// into the frontier.
-func (c *selection) dated(ctx context.Context, book *learn.Book, listed []crawler.Dated) error {
-	ids := make([]dedup.Hash, len(listed))
-	for i, d := range listed {
-		ids[i] = dedup.Hash(frontier.ID(d.URL))
-	}
-	pages, err := c.store.Pages(ctx, ids, store.WantRecord)
-	if err != nil {
-		return err
-	}
-	proofs, changed := map[string]learn.Proofs{}, map[string][]frontier.Item{}
-	for i, page := range pages {
-		if page == nil {
-			continue
-		}
-		r, host := &page.Record, frontier.HostOf(listed[i].URL)
-		p := proofs[host]
-		switch right, known := holds(r, listed[i].LastMod); {
-		case right:
-			p.Right++
-		case known:
-			p.Wrong++
-		}
-		proofs[host] = p
-		if r.Visited().Before(c.round.Asked) && changedBy(r, listed[i].LastMod) {
-			changed[host] = append(changed[host], c.itemOf(r))
-		}
-	}
-	for host, p := range proofs {
-		all, err := book.Dated(ctx, host, p)
-		if err == nil && trusted(all.Right, all.Wrong) {
-			_, err = c.store.Requeue(ctx, changed[host])
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // nowInScope takes the URLs that used to be out of scope but are now in scope, if the options

@@ -156,9 +156,6 @@ func (r *run) crawl(ctx context.Context, p plan, order *precedence.Order, kept *
 	}
 	if book != nil {
 		o.Learned = book
-		if r.opt.Again.Due {
-			o.OnDated = func(ctx context.Context, listed []crawler.Dated) error { return p.again.dated(ctx, book, listed) }
-		}
 	}
 	o.Sites = sites{r.store}
 	crawl, err := crawler.New(s, o, pipeline)
