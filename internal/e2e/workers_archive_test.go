@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"encoding/json"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -25,12 +26,13 @@ func TestWorkersArchive(t *testing.T) {
 	shared := postgrestest.Start(t).URL("web")
 	skink := buildSkink(t)
 	sites := startHosts(t, 6, pages)
-	archive := filepath.Join(t.TempDir(), "archive")
+	dir := t.TempDir()
+	archive := filepath.Join(dir, "archive")
 	workers := []string{"one", "two"}
 	var wg sync.WaitGroup
 	for _, name := range workers {
 		wg.Go(func() {
-			args := crawlArgs(shared, sites, "--quiet", "--worker", name, "--warc", archive, "--warc-size", "100KB")
+			args := crawlArgs(shared, sites, "--quiet", "--worker", name, "--warc", archive, "--warc-size", "100KB", "--crawl-log", filepath.Join(dir, name+".log"))
 			if out, err := exec.Command(skink, args...).CombinedOutput(); err != nil {
 				t.Errorf("worker %s: %v\n%s", name, err, out)
 			}
@@ -41,6 +43,15 @@ func TestWorkersArchive(t *testing.T) {
 	for _, name := range workers {
 		if files, err := filepath.Glob(filepath.Join(archive, "*-"+name+"-*.warc.gz")); err != nil || len(files) == 0 {
 			t.Errorf("worker %s has the files %q, %v; want some", name, files, err)
+		}
+		log, err := os.ReadFile(filepath.Join(dir, name+".log"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(log)) { // time, status, size, URL, path from a seed, referrer
+			if f := strings.Fields(line); (f[4] == "-") != (f[5] == "-") {
+				t.Errorf("the log of worker %s has a wrong referrer: %s", name, line)
+			}
 		}
 	}
 	agreeShared(t, shared, archive)
