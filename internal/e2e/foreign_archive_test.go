@@ -19,9 +19,9 @@ import (
 )
 
 // TestFromForeignArchives reads archives of one site with crawl --from: one by wget, the next visit by
-// wget with revisit records, and a WACZ file with the records that browsertrix-crawler writes beside
-// each page . Each must give the pages, texts and verdicts
-// of a crawl of the site, and what is passed over must be counted.
+// wget with revisit records, a WACZ file with the records that browsertrix-crawler writes beside each page,
+// and one by warcio.js, if it is there. Each must give the pages, texts and verdicts of a crawl of the site, and
+// what is passed over must be counted.
 func TestFromForeignArchives(t *testing.T) {
 	t.Parallel()
 	wget, err := exec.LookPath("wget")
@@ -49,15 +49,25 @@ func TestFromForeignArchives(t *testing.T) {
 		return eachJudged(t, dir, store, "--complete")
 	}
 	want := judged("crawled")
-	for _, c := range []struct {
+	type archive struct {
 		store string
 		from  []string
 		notes []string // what the summary says of the records that were passed over
-	}{
+	}
+	archives := []archive{
 		{"one", []string{"--from", "one.warc.gz"}, []string{"record whose target URI is not http or https: "}},
 		{"two", []string{"--from", "one.warc.gz", "--from", "two.warc.gz"}, []string{"revisit: "}},
 		{"three", []string{"--from", "three.wacz"}, []string{"record whose target URI is not http or https: "}},
-	} {
+	}
+	modules := os.Getenv("SKINK_NODE_MODULES")
+	if _, err := os.Stat(filepath.Join(modules, "warcio")); modules != "" && err == nil {
+		script := []string{filepath.Join("internal", "e2e", "testdata", "warcwrite.mjs"), modules, filepath.Join(dir, "one.warc.gz"), filepath.Join(dir, "four.warc.gz")}
+		if out, err := exec.Command("node", script...).CombinedOutput(); err != nil {
+			t.Fatalf("warcio.js: %v\n%s", err, out)
+		}
+		archives = append(archives, archive{"four", []string{"--from", "four.warc.gz"}, nil})
+	}
+	for _, c := range archives {
 		args := append([]string{"crawl", "--store", c.store}, c.from...)
 		cmd := exec.Command("skink", args...)
 		cmd.Dir = dir
