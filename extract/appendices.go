@@ -2,6 +2,7 @@ package extract
 
 import (
 	"bytes"
+	_ "embed"
 	"slices"
 	"strings"
 )
@@ -15,13 +16,14 @@ import (
 //
 // Weakness: the headings are a fixed list. Other languages are not covered.
 
-// appendices lists how such headings begin, in lower case.
-var appendices = strings.FieldsFunc(`related articles|related posts|related content|related stories|related news|related read|related resources|related insights|related topics|related links|related products|related pages|related publications|related studies|you may also like|you might also like|you may also be interested|you might also be interested|you might be interested|you may be interested|more like this|more from|more articles|more stories|more news|read next|read also|keep reading|recommended articles|recommended posts|recommended stories|recommended for you|suggested articles|latest articles|latest posts|latest news|latest stories|recent posts|recent articles|popular posts|popular articles|most read|most popular|trending now|top stories|don't miss|don’t miss|about the author|about author|about the writer|about the reviewer|previous article|continue reading|also read|ähnliche artikel|ähnliche beiträge|weitere artikel|mehr zum thema|das könnte sie auch interessieren|
-das könnte dich auch interessieren|über den autor|articles similaires|articles liés|à lire aussi|lire aussi|sur le même sujet|vous aimerez aussi|à propos de l'auteur|à propos de l’auteur|artículos relacionados|noticias relacionadas|entradas relacionadas|también te puede interesar|te puede interesar|más noticias|sobre el autor|artigos relacionados|notícias relacionadas|posts relacionados|leia também|veja também|você pode gostar|você também pode gostar|mais notícias|
-sobre o autor|articoli correlati|leggi anche|potrebbe interessarti|ti potrebbe interessare|altri articoli|gerelateerde artikelen|lees ook|zobacz także|czytaj też|powiązane artykuły|похожие статьи|читайте также|смотрите также|по теме|関連記事|相关文章|相關文章|관련 기사|관련기사`, func(r rune) bool { return r == '|' || r == '\n' })
+// appendixLists holds a comment and two lists: how such headings begin, and the words for readers'
+// comments, which may stand with a number as a heading.
+//
+//go:embed appendices.txt
+var appendixLists string
 
-// remarks are the words for readers' comments. As a heading they may stand with a number.
-var remarks = strings.Fields(`comment comments response responses reply replies kommentar kommentare commentaire commentaires comentario comentarios comentário comentários commento commenti reacties komentarze комментарии комментариев комментария`)
+var lists = strings.Split(strings.TrimSpace(appendixLists), "\n\n")
+var appendices, remarks = strings.Split(lists[1], "\n"), strings.Split(lists[2], "\n")
 
 const (
 	appendixHeading = 64 // maximum length of such a heading in bytes
@@ -69,8 +71,8 @@ func (s *survey) isAppendix(b *block) bool {
 // sectionEnd returns the index after the last block of the section whose heading is block i. If an
 // element begins with the heading and has more blocks, the section is that element. Otherwise it
 // ends with the surrounding element, at the next heading of the same or a higher level there, or at a
-// running paragraph below a list of links. If
-// block i is not a heading and no element begins with it, sectionEnd returns i.
+// running paragraph below a list of links. If block i is not a heading and no element begins with
+// it, sectionEnd returns i.
 func (s *survey) sectionEnd(i int32) int32 {
 	box := s.blocks[i].elem
 	for box >= 0 && s.elems[box].last == i+1 {

@@ -29,9 +29,9 @@ func FromBlocks(d *Document, blocks []Block) {
 		}
 	}
 	d.Text = joinBlocks(&w, nil)
-	d.Root, d.Sure = RootDocument, 1
+	d.Root = RootDocument
 	if d.Text == "" {
-		d.Root, d.Sure = RootNone, 0
+		d.Root = RootNone
 	}
 	d.Title, d.Author, d.Description = oneSpace(d.Title), oneSpace(d.Author), oneSpace(d.Description)
 	if d.Title == "" && len(d.H1) > 0 {

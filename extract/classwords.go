@@ -5,9 +5,9 @@ import "strings"
 // # Words in class names
 //
 // Class names and ids are made of words, and most sites use the same ones: "sidebar", "share",
-// "comments". This file lists the words that mark boilerplate. They come from the templates of
-// common content management systems, frameworks and forums. A word is only a hint: prune and
-// clearSections decide whether an element is dropped.
+// "comments". This file lists the words that mark boilerplate. They were collected for this project
+// from the templates of common content management systems, frameworks and forums. A word is only a
+// hint: prune and clearSections decide whether an element is dropped.
 
 var classLists = []struct {
 	mark  mark
@@ -23,7 +23,8 @@ var classLists = []struct {
 	{markNever, "onetrust optanon cookiebot cybot cookieyes cky cmplz didomi truste usercentrics iubenda borlabs"},
 
 	{markNav, "nav navbar navigation menu submenu megamenu subnav sidenav breadcrumb breadcrumbs crumbs"},
-	{markNav, "footer masthead topbar pagination pager paging"},
+	// Doxygen calls a tooltip "ttc", and writes one for each target of a link.
+	{markNav, "footer masthead topbar pagination pager paging ttc"},
 
 	{markSidebar, "sidebar bar widget widgets"},
 	{markClass, "dropdown flyout drawer offcanvas toolbar search filters facets currency print skip btn button buttons tooltip popover"},

@@ -65,10 +65,9 @@ type Document struct {
 	Prev, Next  string      // href of rel=prev and rel=next as written; "" if none
 	Breadcrumbs []string    // names of the pages above this one, top level first, as in "Home", "Shop", "Shoes"
 
-	Text string  // the main text, one line for each block
-	Left string  // running text that is not in Text, one line for each block; lines that are also in Text are omitted
-	Root string  // rule that found the main text, one of the Root constants
-	Sure float64 // share of the candidate text that was chosen as main text, 0 to 1; links and labels are not candidates
+	Text string // the main text, one line for each block
+	Left string // running text that is not in Text, one line for each block; lines that are also in Text are omitted
+	Root string // rule that found the main text, one of the Root constants
 
 	Missing int // number of chapters of a document that its file lacks, or that cannot be read; 0 for a page
 

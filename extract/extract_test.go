@@ -184,9 +184,6 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		checkText(t, d.Text)
-		if d.Sure < 0 || d.Sure > 1 {
-			t.Errorf("sure %v", d.Sure)
-		}
 		for _, s := range append([]string{d.Title, d.SiteName, d.Description, d.Author, d.Published, d.Modified}, d.Breadcrumbs...) {
 			if !utf8.ValidString(s) || strings.Contains(s, "\n") {
 				t.Errorf("not one clean line: %q", s)

@@ -35,27 +35,6 @@ func (s *survey) findText(d *Document) {
 	}
 }
 
-// placeHeadline drops the headline of an article, because it is in Title. On other sites, copies of
-// the article may have a different headline, or none in their main text. Without the headline, the
-// copies have the same text. On other pages, it adds the <h1> to the main text if it is above the
-// text with no running text in between.
-func (s *survey) placeHeadline() {
-	_, _, first, last := s.span(s.root)
-	if !s.isArticle() {
-		if s.h1Block >= 0 && s.h1Block < first && s.total(s.h1Block, first).runs == 0 {
-			s.headline = s.h1Block
-		}
-		return
-	}
-	for i := first; i < last; i++ {
-		b := &s.blocks[i]
-		if b.kind == heading && s.elems[b.elem].node.DataAtom == atom.H1 && strings.Contains(s.doc.Title, string(s.text[b.start:b.end])) {
-			b.dropped = true
-			return
-		}
-	}
-}
-
 // take marks as main text the headline and all blocks in blocks[first:last] that were not dropped.
 // It returns their text.
 func (s *survey) take(first, last int32) string {
@@ -120,27 +99,37 @@ func (s *survey) isRunning(first, last int32) bool {
 	return running >= enough && running*5 >= whole*prose && code*20 <= whole
 }
 
-// dropAbove drops the teasers above the headline of an article, such as a strip of the latest
-// articles below the menu. It drops nothing if the text above has a running paragraph without a
-// link, because that is the article's introduction.
-func (s *survey) dropAbove() {
+// placeHeadline drops the headline of an article, because it is in Title. On other sites, copies of
+// the article may have a different headline, or none in their main text. Without the headline, the
+// copies have the same text. It also drops the teasers above the headline, such as a strip of the
+// latest articles below the menu, unless a running paragraph without a link is there, because that is
+// the article's introduction. On other pages, it adds the <h1> to the main text if it is above the
+// text with no running text in between.
+func (s *survey) placeHeadline() {
+	_, _, first, last := s.span(s.root)
 	if !s.isArticle() {
+		if s.h1Block >= 0 && s.h1Block < first && s.total(s.h1Block, first).runs == 0 {
+			s.headline = s.h1Block
+		}
 		return
 	}
-	_, _, first, last := s.span(s.root)
+	intro, found := false, false
 	for i := first; i < last; i++ {
 		b := &s.blocks[i]
-		if !b.dropped && b.runs() && b.link == 0 {
-			return
-		}
-		if b.kind != heading || s.rank(i) > '2' || b.words <= label || !strings.Contains(s.doc.Title, string(s.text[b.start:b.end])) {
+		intro = intro || !b.dropped && b.runs() && b.link == 0
+		if b.kind != heading || !strings.Contains(s.doc.Title, string(s.text[b.start:b.end])) {
 			continue
 		}
-		if s.total(first, i).runs >= 2 && s.total(i, last).weight >= 8*enough {
-			s.drop(first, i)
-			s.recount()
+		if !intro && !found && s.rank(i) <= '2' && b.words > label {
+			if found = true; s.total(first, i).runs >= 2 && s.total(i, last).weight >= 8*enough {
+				s.drop(first, i)
+				s.recount()
+			}
 		}
-		return
+		if s.elems[b.elem].node.DataAtom == atom.H1 {
+			b.dropped = true
+			return
+		}
 	}
 }
 

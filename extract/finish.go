@@ -18,48 +18,11 @@ func (s *survey) finish() {
 	if d.Breadcrumbs = s.schema.crumbs; d.Breadcrumbs == nil {
 		d.Breadcrumbs = s.breadcrumbs()
 	}
-	d.Sure = s.share()
 	d.Headings = s.headings()
 	d.Left = joinBlocks(&s.writer, func(i int) bool {
 		b := &s.blocks[i]
 		return !b.taken && !b.again && b.runs()
 	})
-}
-
-// share returns Document.Sure: the size of the main text divided by the size of all text that could
-// be main text. Links, labels, repetitions and copyright notices that were left out are not
-// counted.
-func (s *survey) share() float64 {
-	taken, left := 0, 0
-	for i := range s.blocks {
-		if b := &s.blocks[i]; b.taken {
-			taken += b.size()
-		} else {
-			left += b.lost()
-		}
-	}
-	for i := int32(0); i < int32(len(s.elems)); i++ {
-		e := &s.elems[i]
-		if e.mark&markNever == 0 {
-			continue
-		}
-		for _, b := range s.blocks[e.first:e.last] {
-			if !b.taken {
-				left -= b.lost()
-			}
-		}
-		i = e.end - 1
-	}
-	return float64(taken) / float64(max(taken+left, 1))
-}
-
-// lost returns the number of bytes outside links in a block that is not in the main text, or 0 for
-// labels and repeated text.
-func (b *block) lost() int {
-	if b.again || b.words <= label {
-		return 0
-	}
-	return b.size() - b.link
 }
 
 // breadcrumbs returns the names in the first element whose class, id or label contains

@@ -158,6 +158,11 @@ var generators = []generator{
 		noText:    ".toc, .infobox, .feedlink",
 		debian:    []string{"usr/share/doc/ikiwiki/html"},
 	},
+	{
+		name:      "gitweb",
+		container: "body",
+		noText:    "title, .page_header, form, .page_nav, .page_footer, .list_head, .link, .log_link, .refs, .linenr, .extra_blob_info, #generating_info", // navigation, and links beside each entry
+	},
 }
 
 // isIndex reports whether a page is an index that the generator adds.

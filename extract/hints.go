@@ -77,7 +77,9 @@ func (g *genre) hints(n *html.Node) (m, byID mark, roots rootHint) {
 		value := n.Attr[i].Val
 		switch n.Attr[i].Key {
 		case "class", "data-role":
-			m |= classMark(value)
+			if m |= classMark(value); m&markNav != 0 && kindOf(n) == heading {
+				m &^= markNav // a class such as "below-navbar" says where the heading stays
+			}
 		case "id":
 			if byID = classMark(value); byID != 0 && (kindOf(n) == heading || strings.ContainsAny(value, ",()[")) {
 				byID = 0 // the id is made from a heading's text or a function's signature, as a link target

@@ -39,7 +39,7 @@ func (d *Document) WriteHTML(w io.Writer, words int) error {
 	if d.Text == "" {
 		fmt.Fprint(out, "<p>The page has no main text.</p>\n")
 	} else {
-		fmt.Fprintf(out, markedAbout, cmp.Or(RootWords(d.Root), "the page"), words, d.Sure*100)
+		fmt.Fprintf(out, markedAbout, cmp.Or(RootWords(d.Root), "the page"), words)
 	}
 	fmt.Fprint(out, "</header>\n<main>\n")
 	if d.page == nil {
@@ -77,7 +77,7 @@ body:has(#only:checked) main :not(.taken, :has(.taken), br) { display: none }
 <header class=about><h1><bdi>%s</bdi></h1>
 `
 
-const markedAbout = `<p>The main text was extracted from %s. It has %d words, which are %.0f%% of the running text of the page.
+const markedAbout = `<p>The main text was extracted from %s. It has %d words.
 The main text has a green background. A red bar marks an element that a rule considers unlikely to be main text; the tooltip names the rule.</p>
 <p><a href="#text">Go to the main text</a> <input type=checkbox id=only> <label for=only>Show only the main text</label></p>
 `

@@ -15,9 +15,9 @@ import (
 // plain returns the Document for plain text. Each line is a block. The Document has no title, and
 // it has no links, because a URL in plain text is not a link.
 func (o Options) plain(text []byte, media, charset string) *Document {
-	d := &Document{MediaType: media, Charset: charset, Text: plainText(text), Root: RootPlain, Sure: 1}
+	d := &Document{MediaType: media, Charset: charset, Text: plainText(text), Root: RootPlain}
 	if d.Text == "" {
-		d.Root, d.Sure = RootNone, 0
+		d.Root = RootNone
 	}
 	if !o.SkipLang {
 		d.Lang = lang(d)

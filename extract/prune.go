@@ -2,6 +2,7 @@ package extract
 
 import (
 	"bytes"
+	"regexp"
 	"slices"
 )
 
@@ -97,23 +98,34 @@ func (s *survey) within(e int32) sum { return s.total(s.elems[e].first, s.elems[
 
 func (s *survey) whole() sum { return s.sums[len(s.blocks)] }
 
-// dropMenuLines drops lines that consist only of four or more short links, such as a menu without
-// <nav>.
+// dropMenuLines drops lines that consist only of short links: those of four or more links, such as
+// a menu without <nav>, and short ones that the page has four times, such as "Source Edit" below each
+// entry of a manual. It also drops lines that ask to wait for the text, if the page has other text.
 func (s *survey) dropMenuLines() {
-	dropped := false
-	for i := range s.blocks {
-		b := &s.blocks[i]
-		switch b.kind {
-		case group, row, cell:
-			if b.links >= 4 && b.size()-b.link <= b.links && b.link < 18*b.links {
-				b.dropped, dropped = true, true
+	count := make(map[string]int)
+	for pass := range 2 {
+		for i := range s.blocks {
+			b := &s.blocks[i]
+			line := s.text[b.start:b.end]
+			switch {
+			case pass == 0 && b.words < drawnWords && s.whole().runs > 0 && waiting.Match(line):
+				b.dropped = true
+			case b.links == 0 || b.size()-b.link > b.links || b.kind == heading || b.kind == pre:
+			case b.links >= 4 && b.link < 18*b.links && b.kind != para && b.kind != item:
+				b.dropped = true
+			case b.words > label || b.kind == row || b.kind == cell || b.kind == item && b.links == 1:
+			case pass == 0:
+				count[string(line)]++
+			case count[string(line)] >= entries:
+				b.dropped = true
 			}
 		}
 	}
-	if dropped {
-		s.recount()
-	}
+	s.recount()
 }
+
+// waiting matches a line that a page shows until its scripts have loaded the text.
+var waiting = regexp.MustCompile(`^Loading.{0,60}(…|\.\.\.)$`)
 
 func (s *survey) prune() {
 	for _, g := range guards {
@@ -123,15 +135,16 @@ func (s *survey) prune() {
 		if g.mark&markClass != 0 {
 			s.dropConsent()
 		}
+		least := enough
 		switch {
 		case g.mark == markComments && (s.article || s.blog && !s.thread):
-			g.part, g.whole = 1, 1 // comments may be longer than the article
+			g.part, g.whole, least = 1, 1, enough/4 // comments may be longer than the article
 		case g.mark == markComments && s.thread:
 			g.part = 1 // the posts of a thread may be marked as comments, so only the limit for all elements together applies
 		}
 		boxes, taken := s.suspects(g)
 		left := s.whole().weight - taken.weight
-		if len(boxes) == 0 || g.isMore(taken, g.whole, s.whole()) || g.whole == 1 && g.mark != markNever && left < 8*enough {
+		if len(boxes) == 0 || g.isMore(taken, g.whole, s.whole()) || g.whole == 1 && g.mark != markNever && left < 8*least {
 			continue
 		}
 		for _, i := range boxes {

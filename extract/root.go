@@ -492,19 +492,25 @@ func (s *survey) isChapter(i, child int32) bool {
 }
 
 // leavesProse reports whether element i has running paragraphs without links beside child, such as
-// a commit message above its changes. It is false if the child has paragraphs of its own, because
-// what is beside them may be teasers. In a manual those count, because nothing else is there.
+// a commit message above its changes, or at least two rows of data. Paragraphs do not count if the child has
+// some of its own, because what is beside them may be teasers. In a manual those count, because
+// nothing else is there.
 func (s *survey) leavesProse(i, child int32) bool {
-	if s.isArticle() || !s.isText() || !s.manual && s.hasProse(child) {
+	if s.isArticle() || !s.isText() {
 		return false
 	}
-	e := &s.elems[child]
+	e, prose, rows := &s.elems[child], s.manual || !s.hasProse(child), 0
 	for k := s.elems[i].first; k < s.elems[i].last; k++ {
-		if b := &s.blocks[k]; (k < e.first || k >= e.last) && !b.dropped && b.runs() && b.link == 0 {
+		b := &s.blocks[k]
+		switch {
+		case e.first <= k && k < e.last || b.dropped:
+		case prose && b.runs() && b.link == 0:
 			return true
+		case b.words > label && b.link == 0 && s.isRowOfData(b.elem):
+			rows++
 		}
 	}
-	return false
+	return rows > 1
 }
 
 func (s *survey) hasProse(i int32) bool {

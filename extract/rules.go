@@ -18,7 +18,7 @@ type Rule struct {
 }
 
 var rules = []Rule{
-	{"menu lines", "a line of many short links is a menu", (*survey).dropMenuLines},
+	{"menu lines", "a line of short links is a menu if it has many links or is repeated", (*survey).dropMenuLines},
 	{"sections", "the id or class of a section of text names its subject", (*survey).clearSections},
 	{"flow", "a box with paragraphs beside it belongs to the text, wherever it is placed", (*survey).keepFlow},
 	{"marks", "class names and elements say what is boilerplate", (*survey).prune},
@@ -27,10 +27,9 @@ var rules = []Rule{
 	{"appendices", "a heading such as Related articles begins a section that is not part of the text above it", (*survey).dropAppendices},
 	{"root", "one box holds the main text", (*survey).findRoot},
 	{"column", "one column holds the paragraphs of the text", (*survey).narrow},
-	{"teasers", "what is above the headline of an article is not part of it", (*survey).dropAbove},
+	{"headline", "the headline of an article is in its title, and what is above it are teasers; that of another page belongs to its text", (*survey).placeHeadline},
 	{"labels", "a short line between paragraphs belongs to the template", (*survey).dropLabels},
 	{"orphans", "a heading has lost its text", (*survey).dropOrphans},
-	{"headline", "the headline of an article is in its title, and that of another page belongs to its text", (*survey).placeHeadline},
 }
 
 // Rules returns the rules by which [Parse] finds the main text, in the order in which they apply.

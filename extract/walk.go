@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"strings"
 	"sync"
 
 	"golang.org/x/net/html"
@@ -306,10 +307,35 @@ func (s *survey) push(n *html.Node, k kind) {
 }
 
 // isData reports whether a table row becomes one block, because each of its cells holds one line of
-// text. Other rows are page layout, as are rows in which a cell has a menu or a footer.
+// text, or a short list or a few short paragraphs beside one line. Other rows are page layout, as
+// are rows in which a cell has a menu or a footer.
 func isData(tr *html.Node) bool {
+	lines, lists := 0, 0
 	for td := tr.FirstChild; td != nil; td = td.NextSibling {
-		if td.Type == html.ElementNode && !oneLine(td, 3) {
+		switch {
+		case td.Type != html.ElementNode:
+		case oneLine(td, 3):
+			lines++
+		case fewLines(td):
+			lists++
+		default:
+			return false
+		}
+	}
+	return lists == 0 || lines > 0
+}
+
+// fewLines reports whether a cell has only short paragraphs and short lists, and little text.
+func fewLines(td *html.Node) bool {
+	size := 0
+	for n := range td.Descendants() {
+		switch size += len(n.Data); {
+		case n.Type != html.ElementNode:
+		case n.DataAtom == atom.Ul, n.DataAtom == atom.Ol, n.DataAtom == atom.Li, n.DataAtom == atom.P, kindOf(n) == inline, kindOf(n) == lineBreak:
+		default:
+			return false
+		}
+		if size > enough/2 {
 			return false
 		}
 	}
@@ -340,7 +366,7 @@ func oneLine(n *html.Node, depth int) bool {
 }
 
 // permalink reports whether a link is like the <a href="#part">¶</a> that documentation generators
-// put beside headings.
+// put beside headings, or is a number that links to itself, as the number of a line of code does.
 func permalink(a *html.Node) bool {
 	c := a.FirstChild
 	if c == nil || c.NextSibling != nil || c.Type != html.TextNode {
@@ -350,7 +376,8 @@ func permalink(a *html.Node) bool {
 	case "¶", "#", "§", "🔗", "\uf0c1":
 		return true
 	}
-	return false
+	id := node.Attr(a, "id")
+	return id != "" && strings.HasSuffix(node.Attr(a, "href"), "#"+id) && strings.Trim(c.Data, " \u00a00123456789") == ""
 }
 
 // writeNode writes a text node. With Options.Page it also records which blocks contain the text.

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
 
 	"github.com/spf13/pflag"
@@ -60,7 +59,6 @@ type extracted struct {
 	Words int    `json:"words"` // number of words in the canonical text
 
 	Root        string              `json:"root"` // rule that found the element with the main text
-	Sure        float64             `json:"sure"` // main text as a share, 0 to 1, of all text of the page that could be main text
 	SiteName    string              `json:"site_name,omitempty"`
 	Description string              `json:"description,omitempty"`
 	Author      string              `json:"author,omitempty"`
@@ -174,7 +172,7 @@ func (f *extractFlags) print(w io.Writer, name string, doc *extract.Document) er
 	}
 	return writeLine(w, extracted{
 		Path: name, Title: doc.Title, Lang: doc.Lang, Text: doc.Text, Words: words.Len(),
-		Root: doc.Root, Sure: math.Round(doc.Sure*100) / 100, SiteName: doc.SiteName, Description: doc.Description,
+		Root: doc.Root, SiteName: doc.SiteName, Description: doc.Description,
 		Author: doc.Author, Published: doc.Published, Modified: doc.Modified, Canonical: doc.Canonical,
 		Prev: doc.Prev, Next: doc.Next, Breadcrumbs: doc.Breadcrumbs, Alternates: doc.Alternates, Charset: doc.Charset,
 		Markdown: markdown,
