@@ -175,6 +175,7 @@ func TestReplayAfterVisits(t *testing.T) {
 			mergeIndexes(t, filepath.Join(dir, "archive"), filepath.Join(dir, "merged"))
 			d.site.Close()
 			d.cdn.Close()
+			readBack(t, dir)
 			for _, page := range pages {
 				times := captures(t, filepath.Join(dir, "archive"), page)
 				if len(times) != len(looks[page]) {
@@ -219,6 +220,7 @@ func TestReplayOfApplication(t *testing.T) {
 	}
 	runIn(t, dir, "export", "--format", "wacz", "--out", "app.wacz")
 	app.Close()
+	readBack(t, dir)
 	times := captures(t, filepath.Join(dir, "archive"), app.URL+"/")
 	if len(times) != visits {
 		t.Fatalf("the page has captures at %q, want %d", times, visits)
@@ -230,6 +232,17 @@ func TestReplayOfApplication(t *testing.T) {
 			t.Errorf("capture %d: %.3f%% of the picture differ", i, 100*differs)
 		}
 	}
+}
+
+// readBack checks that a crawl from the folder archive gives the pages, texts and verdicts of the store in dir,
+// and that warcio.js can read the archive.
+func readBack(t *testing.T, dir string) {
+	t.Helper()
+	runIn(t, dir, "crawl", "--quiet", "--store", "again", "--from", "archive")
+	if got, want := eachJudged(t, dir, "again"), eachJudged(t, dir, "skink-data"); !slices.Equal(got, want) {
+		t.Errorf("the archive gives %d pages, and the store has %d; the first difference:\n%s", len(got), len(want), firstDifference(strings.Join(got, "\n"), strings.Join(want, "\n")))
+	}
+	t.Run("other reader", func(t *testing.T) { readByOther(t, otherReader(t), filepath.Join(dir, "archive")) })
 }
 
 // TestConfirmedOnlyIfArchived checks that a crawl sends an ETag only if its archive has the response:
