@@ -160,11 +160,16 @@ func TestBegins(t *testing.T) {
 	z := gzip.NewWriter(&gz)
 	_, _ = z.Write([]byte("<p>No archive."))
 	_ = z.Close()
+	var blank bytes.Buffer
+	z.Reset(&blank)
+	_, _ = z.Write([]byte("\r\n"))
+	_ = z.Close()
 	for _, test := range []struct {
 		start string
 		want  bool
 	}{
 		{string(packed), true}, {string(packed[:200]), true}, {string(plain[:100]), true},
+		{"\r\n\n" + string(plain), true}, {blank.String() + string(packed), true}, {blank.String(), false}, {"\n\nWAR", false},
 		{gz.String(), false}, {"WAR", false}, {"", false}, {"\x1f\x8b\x08", false}, {"<p>WARC/1.0\r\n", false},
 	} {
 		if got := warc.Begins([]byte(test.start)); got != test.want {

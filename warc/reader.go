@@ -277,10 +277,8 @@ func (r *Reader) atRecord() bool {
 func Begins(start []byte) bool {
 	r := NewReader(bytes.NewReader(start))
 	r.begin()
-	if r.member != nil && r.nextMember() != nil {
-		return false
-	}
-	return r.atRecord()
+	_, err := r.toRecord()
+	return err == nil && r.atRecord()
 }
 
 // IsARC reports whether a file is in the ARC format, which preceded WARC. start contains the first
