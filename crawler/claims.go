@@ -288,13 +288,12 @@ func (s *schedule) giveAllBack(ctx context.Context) error {
 }
 
 func (s *schedule) keep(ctx context.Context) error {
-	tick := time.NewTicker(claimTime / 3)
-	defer tick.Stop()
+	tick := time.Tick(claimTime / 3)
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-tick.C:
+		case <-tick:
 		}
 		lost, err := s.front.Renew(ctx, s.claimed(), claimTime)
 		switch {

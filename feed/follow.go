@@ -18,13 +18,12 @@ type Consumer interface {
 // error of CatchUp. CatchUp gets the context work instead of ctx, so that a running call can finish
 // when ctx is done.
 func Follow(ctx, work context.Context, c Consumer, every time.Duration) error {
-	tick := time.NewTicker(every)
-	defer tick.Stop()
+	tick := time.Tick(every)
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-tick.C:
+		case <-tick:
 		}
 		if ctx.Err() != nil { // if both cases are ready, select chooses one at random
 			return nil

@@ -18,11 +18,7 @@ const aloneName = "left alone"
 // LeftAlone returns the hosts that a run stopped visiting before all their URLs were fetched, keyed
 // by name. It omits hosts that a later run visited.
 func LeftAlone(ctx context.Context, s MetaReader) (map[string]Alone, error) {
-	hosts, err := ReadMeta[map[string]Alone](ctx, s, aloneName, "suspended hosts")
-	if hosts == nil {
-		return nil, err
-	}
-	return *hosts, nil
+	return MetaValue[map[string]Alone](ctx, s, aloneName, "suspended hosts")
 }
 
 // ChangeAlone calls change with the stored map of hosts that were left alone, and stores the

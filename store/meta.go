@@ -55,6 +55,15 @@ func ReadMeta[T any](ctx context.Context, s MetaReader, name, what string) (*T, 
 	return parseMeta[T](text, what)
 }
 
+// MetaValue is like ReadMeta, but returns the zero value if the value was never set.
+func MetaValue[T any](ctx context.Context, s MetaReader, name, what string) (value T, err error) {
+	stored, err := ReadMeta[T](ctx, s, name, what)
+	if stored != nil {
+		value = *stored
+	}
+	return value, err
+}
+
 func parseMeta[T any](text []byte, what string) (*T, error) {
 	if len(text) == 0 {
 		return nil, nil

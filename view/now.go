@@ -30,14 +30,7 @@ type Crawl interface {
 }
 
 // formOrders are the orders that users can give on the page "Now".
-var formOrders = []string{"pause", "resume", "stop", "block", "unblock"}
-
-// An Order is an order that applies to the crawl.
-type Order struct {
-	Text, By string
-	At       time.Time
-	Blocked  string // the host, if the order is to block it
-}
+var formOrders = []string{store.OrderPause, store.OrderResume, store.OrderStop, store.OrderBlock, store.OrderUnblock}
 
 // A Moment is the state of a crawl at one time.
 type Moment struct {
@@ -46,7 +39,7 @@ type Moment struct {
 	InFlight int         // number of URLs being fetched
 	Hosts    []HostNow   // hosts that the crawl has in memory
 	Saved    []Saving    // number of URLs not fetched, for each reason
-	Orders   []Order
+	Orders   []store.Order
 
 	Memory, MaxMemory int64         // memory of the process and its limit, in bytes
 	Disk, Free        int64         // size of the store and free space on its disk, in bytes; 0 means unknown

@@ -40,7 +40,7 @@ func newCrawlView(t testing.TB) (*fakeCrawl, *httptest.Server) {
 	f := &fakeCrawl{moment: Moment{Tally: store.Tally{Unique: 5, Near: 2}, InFlight: 3, Left: 90 * time.Minute, Hosts: []HostNow{
 		{Name: "slow.example", State: Rests, Why: "the host asked for a pause; next request in 9s", Requests: 2},
 		{Name: "busy.example", State: Works, Requests: 40},
-	}, Orders: []Order{{Text: "exclude <b>", By: "jo@a"}, {Text: "block shut.example", Blocked: "shut.example"}}}}
+	}, Orders: []store.Order{{Verb: "exclude", Of: "<b>", By: "jo@a"}, {Verb: "block", Of: "shut.example"}}}}
 	_, server := newView(t, small(t), func(o *Options) { o.Crawl = f })
 	return f, server
 }

@@ -110,12 +110,11 @@ func New(opt Options) (*View, error) {
 // watch records the number of pages every second, so that a browser that connects later can show
 // the history of the crawl.
 func (v *View) watch() {
-	tick := time.NewTicker(time.Second)
-	defer tick.Stop()
+	tick := time.Tick(time.Second)
 	for {
 		v.pulse.beat(time.Now(), v.opt.Crawl.Pages())
 		select {
-		case <-tick.C:
+		case <-tick:
 		case <-v.life.Done():
 			return
 		}

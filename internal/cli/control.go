@@ -17,6 +17,7 @@ import (
 	"skink/base/harmless"
 	"skink/crawler"
 	"skink/internal/session"
+	"skink/store"
 	"skink/store/remote"
 )
 
@@ -67,9 +68,9 @@ func setupControl(flags *pflag.FlagSet) func(context.Context, Console, []string)
 
 // orderForms are the arguments of the orders.
 var orderForms = map[string]string{
-	session.OrderPause: "", session.OrderResume: "", session.OrderStop: "",
-	session.OrderExclude: " REGEXP", session.OrderInclude: " REGEXP", session.OrderBlock: " HOST", session.OrderUnblock: " HOST",
-	session.OrderDelay: " HOST DURATION", session.OrderPerHost: " HOST N", session.OrderPrefer: " HOST", session.OrderAdd: " URL...",
+	store.OrderPause: "", store.OrderResume: "", store.OrderStop: "",
+	store.OrderExclude: " REGEXP", store.OrderInclude: " REGEXP", store.OrderBlock: " HOST", store.OrderUnblock: " HOST",
+	store.OrderDelay: " HOST DURATION", store.OrderPerHost: " HOST N", store.OrderPrefer: " HOST", store.OrderAdd: " URL...",
 }
 
 func (f *controlFlags) run(ctx context.Context, con Console, args []string) error {
@@ -86,7 +87,7 @@ func (f *controlFlags) run(ctx context.Context, con Console, args []string) erro
 	return nil
 }
 
-func (f *controlFlags) parse(args []string) (all []session.Order, err error) {
+func (f *controlFlags) parse(args []string) (all []store.Order, err error) {
 	verb, words := args[0], args[1:]
 	form, known := orderForms[verb]
 	verbs := slices.Sorted(maps.Keys(orderForms))
@@ -94,12 +95,12 @@ func (f *controlFlags) parse(args []string) (all []session.Order, err error) {
 	switch {
 	case !known:
 		return nil, usagef("unknown order %s: %s", brief(verb), didYouMean(verb, verbs, "", "must be "+strings.Join(verbs, ", ")))
-	case len(words) != wanted && !(verb == session.OrderAdd && len(words) > 0):
+	case len(words) != wanted && !(verb == store.OrderAdd && len(words) > 0):
 		return nil, usagef("the form of this order is: skink control %s%s", verb, form)
 	}
-	o := session.Order{Verb: verb, Reason: f.reason, By: caller(), At: time.Now().UTC(), Withdrawn: f.withdraw}
+	o := store.Order{Verb: verb, Reason: f.reason, By: caller(), At: time.Now().UTC(), Withdrawn: f.withdraw}
 	if wanted == 0 {
-		return []session.Order{o}, nil
+		return []store.Order{o}, nil
 	}
 	if wanted == 2 {
 		o.Value, words = words[1], words[:1]
@@ -114,40 +115,40 @@ func (f *controlFlags) parse(args []string) (all []session.Order, err error) {
 }
 
 // settleOrder checks the arguments of an order, and brings them into their stored form.
-func settleOrder(o *session.Order) error {
+func settleOrder(o *store.Order) error {
 	switch o.Verb {
-	case session.OrderAdd:
+	case store.OrderAdd:
 		var seeds session.Seeds
 		if err := addSeed(&seeds, o.Of); err != nil {
 			return usagef("add: %w", err)
 		}
 		o.Of = seeds.URLs[0]
-	case session.OrderBlock, session.OrderUnblock, session.OrderDelay, session.OrderPerHost, session.OrderPrefer:
+	case store.OrderBlock, store.OrderUnblock, store.OrderDelay, store.OrderPerHost, store.OrderPrefer:
 		o.Of = hostNamed(o.Of)
 	}
-	if n, err := strconv.Atoi(o.Value); o.Verb == session.OrderPerHost && (err != nil || n < 1) {
+	if n, err := strconv.Atoi(o.Value); o.Verb == store.OrderPerHost && (err != nil || n < 1) {
 		return usagef("per-host %s: must be a number from 1", brief(o.Value))
 	}
-	if d, err := time.ParseDuration(o.Value); o.Verb == session.OrderDelay && (err != nil || d < 0) {
+	if d, err := time.ParseDuration(o.Value); o.Verb == store.OrderDelay && (err != nil || d < 0) {
 		return usagef("delay %s: must be a duration, such as 5s", brief(o.Value))
 	}
-	if err := o.Check(); err != nil {
+	if err := session.CheckOrder(*o); err != nil {
 		return usagef("%w", err)
 	}
 	return nil
 }
 
 // give gives an order through the process that has the store open, or opens the store.
-func (f *controlFlags) give(ctx context.Context, o session.Order) error {
+func (f *controlFlags) give(ctx context.Context, o store.Order) error {
 	return untilFree(ctx, func() error {
-		if err := session.Give(ctx, elsewhere(*f.store), o); !errors.Is(err, remote.ErrNobody) {
+		if err := store.Give(ctx, elsewhere(*f.store), o); !errors.Is(err, remote.ErrNobody) {
 			return err
 		}
 		s, err := openStore(ctx, *f.store, false, 16)
 		if err != nil {
 			return err
 		}
-		return keepFirst(session.Give(ctx, s, o), s.Close())
+		return keepFirst(store.Give(ctx, s, o), s.Close())
 	})
 }
 
@@ -180,7 +181,7 @@ func caller() string {
 	return machine
 }
 
-func printOrders(out io.Writer, all []session.Order) {
+func printOrders(out io.Writer, all []store.Order) {
 	for _, o := range all {
 		fmt.Fprintf(out, "order by %s at %s: %s\n", harmless.Line(o.By), o.At.Format(time.RFC3339), harmless.Line(o.Text()))
 	}

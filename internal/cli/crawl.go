@@ -18,6 +18,7 @@ import (
 	"skink/internal/session"
 	"skink/report"
 	"skink/store"
+	"skink/store/postgres"
 	"skink/view"
 	"skink/warc"
 )
@@ -88,6 +89,7 @@ type crawlFlags struct {
 	revisits         bool // whether the archive refers to equal responses instead of storing them again
 	proxy            *proxyFlags
 	from             []string
+	patience         time.Duration
 	metrics, view    address
 	logFormat        string
 	quiet            bool
@@ -104,6 +106,8 @@ func newCrawlFlags(flags *pflag.FlagSet) *crawlFlags {
 	f.include, f.exclude, f.prefer = expressions(new([]*regexp.Regexp)), expressions(new([]*regexp.Regexp)), expressions(new([]*regexp.Regexp))
 	o := &f.opt.Crawl
 	f.store = addStoreFlag(flags)
+	f.patience = session.ClaimsLast
+	flags.Var(lasting(&f.patience, 1, "longer than 0, such as 2m"), "store-patience", "if a database server does not respond, try again for this long before the crawl stops")
 	flags.StringVar(&o.Worker, "worker", "", "`NAME` name of this worker; workers that share a store need different names (default: machine name and process ID)")
 	flags.BoolVar(&f.opt.Add, "add", false, "add the seeds to a store that contains a finished crawl")
 	f.again = addBackFlags(flags, &f.opt.GoneAfter)
@@ -225,6 +229,9 @@ func (f *crawlFlags) start(ctx context.Context, con Console, out session.Output,
 			return usagef("no seeds, and no crawl to continue in %s: specify a URL, a file of URLs, or a folder", *f.store)
 		}
 		return err
+	}
+	if server, is := s.Store.(*postgres.Store); is {
+		server.Watch(f.patience, out.Say)
 	}
 	sum, err := f.crawl(ctx, out, opt, s)
 	if err = errors.Join(err, s.Close()); err != nil && !sum.Began {

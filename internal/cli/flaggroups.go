@@ -46,7 +46,7 @@ var flagGroups = map[string][]flagGroup{
 			heading: "Storage",
 			example: "skink crawl --store docs --warc archive https://example.org/",
 			common:  strings.Fields("store"),
-			rare:    strings.Fields("config warc warc-size warc-digest warc-revisits warc-refers warc-info requisites screenshots max-host-requisites links"),
+			rare:    strings.Fields("config warc warc-size warc-digest warc-revisits warc-refers warc-info requisites screenshots max-host-requisites links store-patience"),
 		},
 		{
 			heading: "Advanced",

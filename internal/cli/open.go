@@ -92,7 +92,7 @@ type writeStore struct {
 func openStore(ctx context.Context, name string, create bool, files int) (s *writeStore, err error) {
 	if postgres.IsAddress(name) {
 		p, at, openErr := openPostgres(ctx, name, postgres.Options{Create: create})
-		s, err = &writeStore{NamedStore: session.NamedStore{Store: p, Name: at.String(), Shared: true}}, openErr
+		s, err = &writeStore{NamedStore: session.NamedStore{Store: p, Name: at.String(), Shared: true, Silent: p.Silent}}, openErr
 	} else {
 		s, err = openFolder(name, badger.Options{Create: create, Files: files})
 	}

@@ -44,14 +44,13 @@ func showWhile(con Console, now func() string, do func() error) error {
 	done := make(chan struct{})
 	var wait sync.WaitGroup
 	wait.Go(func() {
-		tick := time.NewTicker(statusEvery)
-		defer tick.Stop()
+		tick := time.Tick(statusEvery)
 		for {
 			select {
 			case <-done:
 				fmt.Fprint(con.screen, clearLine)
 				return
-			case <-tick.C:
+			case <-tick:
 				line := now()
 				fmt.Fprint(con.screen, clearLine)
 				fmt.Fprint(con.Err, line[:min(len(line), max(con.Columns()-1, 20))])

@@ -92,7 +92,7 @@ type status struct {
 	Postponed []report.Postponed `json:"postponed,omitempty"` // patterns of postponed URLs, those with the most URLs first
 
 	Overrides session.Overrides `json:"robots_overridden,omitempty"`
-	Orders    []session.Order   `json:"orders,omitempty"`
+	Orders    []store.Order     `json:"orders,omitempty"`
 
 	rows []session.EndRow
 	all  int64
@@ -174,7 +174,7 @@ func readStatus(ctx context.Context, s store.Reader, now time.Time) (st status, 
 	if st.Overrides, err = session.ReadOverrides(ctx, s); err != nil {
 		return st, err
 	}
-	if st.Orders, err = session.ReadOrders(ctx, s); err != nil {
+	if st.Orders, err = store.ReadOrders(ctx, s); err != nil {
 		return st, err
 	}
 	alone, err := store.LeftAlone(ctx, s)

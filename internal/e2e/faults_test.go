@@ -386,16 +386,16 @@ func TestWorkerCutOff(t *testing.T) {
 // worker waits. The worker must fail with the reason, and the same command must continue when the
 // store is available again.
 func TestWorkerCutOffForGood(t *testing.T) {
-	long(t) // waits half a minute until the worker gives up
+	long(t) // waits until the worker gives up, and for its claims
 	t.Parallel()
 	r := refer(t, 4, 240)
 	server := postgrestest.Start(t)
 	wire := startWire(t, server.Addr)
 	due := r.sites.after(100)
-	cut := r.worker(t, postgrestest.URL("web", wire.Addr().String()), "cut")
+	cut := r.worker(t, postgrestest.URL("web", wire.Addr().String()), "cut", "--store-patience", "5s", "--quiet=false")
 	<-due
 	wire.set(refused)
-	cut.fails(t, wire.Addr().String(), "are not responding: gave up after", "continue with: skink crawl")
+	cut.fails(t, wire.Addr().String(), " does not respond: trying again for up to 5s\n", "are not responding: gave up after", "continue with: skink crawl")
 	wire.set(whole)
 	endWell(t, r.worker(t, postgrestest.URL("web", wire.Addr().String()), "again"))
 	if again, _ := r.sites.fetchedAgain(); again > 16 {

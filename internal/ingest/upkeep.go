@@ -36,12 +36,7 @@ func (u *upkeep) start(p *Pipeline) {
 
 func (u *upkeep) run(p *Pipeline) error {
 	ctx := context.Background() // the last writes happen after the crawl's context has ended, and are short
-	sync, look, count, write := time.NewTicker(syncEvery), time.NewTicker(lookEvery), time.NewTimer(countNear), time.NewTicker(writeEvery)
-	defer sync.Stop()
-	defer write.Stop()
-	defer look.Stop()
-	defer count.Stop()
-	counts := count.C
+	sync, look, counts, write := time.Tick(syncEvery), time.Tick(lookEvery), time.After(countNear), time.Tick(writeEvery)
 	if !p.opt.Shared {
 		counts = nil
 	}
@@ -53,13 +48,13 @@ func (u *upkeep) run(p *Pipeline) error {
 				err = p.counts.recount(ctx, p.store)
 			}
 			return errors.Join(err, p.reader.flight.look(ctx, time.Now()), p.lessons.keep(ctx, true))
-		case <-write.C:
+		case <-write:
 			err = p.lessons.keep(ctx, false)
-		case <-sync.C:
+		case <-sync:
 			if err = p.store.Sync(); err != nil {
 				err = fmt.Errorf("sync the store: %w", err)
 			}
-		case now := <-look.C:
+		case now := <-look:
 			err = p.reader.flight.look(ctx, now)
 		case began := <-counts:
 			err = p.counts.recount(ctx, p.store)
@@ -67,7 +62,7 @@ func (u *upkeep) run(p *Pipeline) error {
 			if p.counts.nears(p.opt.Limit) {
 				again = countNear
 			}
-			count.Reset(again)
+			counts = time.After(again)
 		}
 		if err != nil {
 			return err

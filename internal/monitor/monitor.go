@@ -37,6 +37,9 @@ type Numbers struct {
 	Fetched  int64            // total size in bytes of the decoded bodies fetched by this process
 	LastPage time.Time        // when this process fetched its last page, or when it started if it has fetched none; zero means not yet known
 
+	Workers map[string]int64 // workers that share the store, by state
+	Silent  int              // 1 if the server of the store does not respond, or 0
+
 	Folder           bool  // whether the store is in a folder; if not, StoreSize and Space are unknown
 	StoreSize, Space int64 // size of the store and free space on its disk, in bytes
 }
@@ -147,6 +150,8 @@ var (
 	problems = describe("errors", "URLs in the store that did not return a page, by problem.", "problem")
 	urls     = describe("urls", "URLs in the frontier, by state.", "state")
 	states   = describe("hosts", "Hosts with URLs that this process has claimed, by state.", "state")
+	workers  = describe("workers", "Workers that share the store, by state.", "state")
+	silent   = describe("store_silent", "1 if the database server of the store does not respond, or 0.")
 	inFlight = describe("urls_in_flight", "URLs in flight: being fetched or judged.")
 	hosts    = describe("hosts_waiting", "Hosts with URLs to fetch.")
 	bytes    = describe("crawl_bytes", "Size of the decoded bodies of all URLs in the store, in bytes, regardless of which process fetched them.")
@@ -167,12 +172,13 @@ func (n numbers) Collect(to chan<- prometheus.Metric) {
 	for _, family := range []struct {
 		desc   *prometheus.Desc
 		values map[string]int64
-	}{{pages, now.Pages}, {others, now.Others}, {problems, now.Problems}, {urls, now.URLs}, {states, now.States}} {
+	}{{pages, now.Pages}, {others, now.Others}, {problems, now.Problems}, {urls, now.URLs}, {states, now.States}, {workers, now.Workers}} {
 		for label, v := range family.values {
 			to <- prometheus.MustNewConstMetric(family.desc, prometheus.GaugeValue, float64(v), label)
 		}
 	}
 	to <- prometheus.MustNewConstMetric(inFlight, prometheus.GaugeValue, float64(now.InFlight))
+	to <- prometheus.MustNewConstMetric(silent, prometheus.GaugeValue, float64(now.Silent))
 	to <- prometheus.MustNewConstMetric(hosts, prometheus.GaugeValue, float64(now.Hosts))
 	to <- prometheus.MustNewConstMetric(fetched, prometheus.CounterValue, float64(now.Fetched))
 	to <- prometheus.MustNewConstMetric(bytes, prometheus.GaugeValue, float64(now.Bytes))

@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -75,17 +76,30 @@ func (o meter) numbers() monitor.Numbers {
 		return monitor.Numbers{}
 	}
 	t := v.pipeline.Tally()
-	counts, _ := v.store.Counts(context.Background()) // on an error, the counts are zero; the crawl will report the error
 	size, free := v.store.disk()
-	return monitor.Numbers{
+	n := monitor.Numbers{
 		Pages:    map[string]int64{"unique": t.Unique, "exact": t.Exact, "near": t.Near, "thin": t.Thin},
 		Others:   map[string]int64{"redirect": t.Redirects, "other": t.Other, "blocked": t.Blocked, "sitemap": t.Sitemaps, "postponed": t.Later},
 		Problems: t.Problems,
-		URLs:     CountsByName(counts, LikelyPostponed(counts, t)),
 		InFlight: v.crawl.InFlight(), Hosts: v.crawl.Waiting(), Bytes: t.Bytes, Fetched: v.crawl.Fetched(),
 		States: hostsByState(v.crawl.Hosts(), time.Now()), LastPage: time.Unix(0, o.page.Load()),
 		Folder: v.store.Disk != nil, StoreSize: size, Space: free,
 	}
+	if v.store.Silent != nil && v.store.Silent() { // do not wait for the server
+		n.Silent = 1
+		return n
+	}
+	n.Workers = workersByState(v.store)
+	if counts, err := v.store.Counts(context.Background()); err == nil { // otherwise, the crawl will report the error
+		n.URLs = CountsByName(counts, LikelyPostponed(counts, t))
+	}
+	return n
+}
+
+func workersByState(s *NamedStore) map[string]int64 {
+	all, _ := WorkersAt(context.Background(), s, TimeAt(context.Background(), s))
+	vanished := int64(len(slices.DeleteFunc(all, func(w WorkerStatus) bool { return !w.Dead })))
+	return map[string]int64{"active": int64(len(all)) - vanished, "vanished": vanished}
 }
 
 // hostsByState counts the hosts that have URLs to fetch. Each is in one state: "active" (gets

@@ -31,6 +31,7 @@ type NamedStore struct {
 	store.Store
 	Name   string                    // name for messages; for a server, its URL without the password
 	Shared bool                      // other worker processes may also write to the store
+	Silent func() bool               // reports whether the server does not respond; nil if the store is in a folder
 	Disk   func() (size, free int64) // size of the store and free space, in bytes; nil if the store is on a server
 }
 
@@ -76,7 +77,7 @@ type Options struct {
 	// store and the crawl to these options. If View is nil, the crawl is not shown in a browser.
 	View func(dedup.Rule) view.Options
 
-	DelayChosen bool                // the user set the delay between requests; otherwise, a message may explain that the delay makes the crawl slow
+	DelayChosen bool                // the user set the delay between requests; otherwise, a message says what the delay is
 	Resume      func(Ending) string // returns the command that continues the crawl, or "" if there is none
 }
 

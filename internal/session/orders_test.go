@@ -7,29 +7,32 @@ import (
 	"time"
 
 	"skink/internal/tools/storetest"
+	"skink/store"
 )
 
 // Orders given at the same time all arrive, and only the last about a subject is kept.
 func TestGive(t *testing.T) {
 	t.Parallel()
 	ctx, s := context.Background(), storetest.NewMemory()
-	give := func(o Order) {
-		if err := Give(ctx, s, o); err != nil {
+	give := func(o store.Order) {
+		if err := store.Give(ctx, s, o); err != nil {
 			t.Error(err)
 		}
 	}
 	var wait sync.WaitGroup
 	for i := range 20 {
-		wait.Go(func() { give(Order{Verb: OrderBlock, Of: string(rune('a' + i)), At: time.Unix(int64(i), 0)}) })
+		wait.Go(func() {
+			give(store.Order{Verb: store.OrderBlock, Of: string(rune('a' + i)), At: time.Unix(int64(i), 0)})
+		})
 	}
 	wait.Wait()
-	for _, o := range []Order{
-		{Verb: OrderPause}, {Verb: OrderDelay, Of: "b", Value: "5s"}, {Verb: OrderDelay, Of: "b", Value: "1s"}, {Verb: OrderResume},
-		{Verb: OrderUnblock, Of: "a"}, {Verb: OrderExclude, Of: "x"}, {Verb: OrderExclude, Of: "y"}, {Verb: OrderExclude, Of: "x", Withdrawn: true},
+	for _, o := range []store.Order{
+		{Verb: store.OrderPause}, {Verb: store.OrderDelay, Of: "b", Value: "5s"}, {Verb: store.OrderDelay, Of: "b", Value: "1s"}, {Verb: store.OrderResume},
+		{Verb: store.OrderUnblock, Of: "a"}, {Verb: store.OrderExclude, Of: "x"}, {Verb: store.OrderExclude, Of: "y"}, {Verb: store.OrderExclude, Of: "x", Withdrawn: true},
 	} {
 		give(o)
 	}
-	all, err := ReadOrders(ctx, s)
+	all, err := store.ReadOrders(ctx, s)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,11 +18,7 @@ const overridesName = "robots"
 
 // ReadOverrides returns those of all runs.
 func ReadOverrides(ctx context.Context, s store.MetaReader) (Overrides, error) {
-	all, err := store.ReadMeta[Overrides](ctx, s, overridesName, "the reasons for overriding robots.txt")
-	if all == nil {
-		return nil, err
-	}
-	return *all, nil
+	return store.MetaValue[Overrides](ctx, s, overridesName, "the reasons for overriding robots.txt")
 }
 
 // write adds the overrides to those in the store.

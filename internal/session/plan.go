@@ -76,6 +76,9 @@ func (r *run) plan(ctx context.Context) (p plan, err error) {
 	if len(p.seeds.URLs) > len(special) && !namesContact(o.UserAgent) {
 		r.out.Say("Tip: tell site owners who is crawling: --contact adds a URL or email address to each request.")
 	}
+	if !r.opt.DelayChosen && o.Delay > 0 && len(p.seeds.URLs) > 0 {
+		r.out.Say("Tip: each host gets at most one request every %v. On your own sites, use a shorter --delay, such as 100ms or 0.", o.Delay)
+	}
 	p.crawl = o
 	p.again = selection{
 		store: r.store, options: &r.opt.Again, named: named, crawl: &o, refused: new(string), postponed: !r.opt.Learn || !r.opt.Budget,

@@ -71,9 +71,8 @@ func (p progress) show(ctx context.Context, done <-chan struct{}) {
 	if onScreen {
 		every, erase = statusEvery, func() { fmt.Fprint(p.out.Screen, clearLine) }
 	}
-	tick := time.NewTicker(every)
-	defer tick.Stop()
-	pace, interrupted, stopping := time.After(paceAfter), ctx.Done(), ""
+	tick := time.Tick(every)
+	interrupted, stopping := ctx.Done(), ""
 	for {
 		select {
 		case <-done:
@@ -84,12 +83,7 @@ func (p progress) show(ctx context.Context, done <-chan struct{}) {
 		case <-p.out.Asked:
 			erase()
 			p.sayHosts()
-		case <-pace:
-			if text := p.opt.paceText(p.running.now(), p.running.crawl.Hosts()); text != "" {
-				erase()
-				p.out.Say("%s", text)
-			}
-		case <-tick.C:
+		case <-tick:
 			if !onScreen {
 				p.out.progress(p.running.now(), time.Now())
 			}
@@ -116,27 +110,4 @@ func (o Output) progress(m moment, at time.Time) {
 		"pages", m.pages, "per_second", math.Round(10*m.rate()) / 10, "unique", m.unique, "exact", m.exact,
 		"near", m.near, "failed", m.failed, "given-up", m.givenUp, "pending", m.pending, "hosts", m.hosts,
 	}, at.UTC().Format(time.RFC3339)+"  "+m.line())
-}
-
-// paceAfter is how long a crawl must run before its rate is meaningful.
-const paceAfter = 5 * time.Second
-
-// paceText returns a message for new users: the crawl is slow because it waits between requests to
-// a host. They might think that one page per second is the program's limit. The result is "" if the
-// crawl is slow for another reason, or if the user set the delay.
-func (o *Options) paceText(m moment, hosts []crawler.HostState) string {
-	delay := o.Crawl.Delay
-	if o.DelayChosen || delay == 0 || m.pending == 0 {
-		return ""
-	}
-	asked := 0
-	for _, h := range hosts {
-		if h.Requests > 0 && h.Rest >= delay {
-			asked++
-		}
-	}
-	if fastest := float64(asked) / delay.Seconds(); asked == 0 || m.rate() > 1.2*fastest {
-		return ""
-	}
-	return fmt.Sprintf("Tip: each host gets at most one request every %v. On your own sites, use a shorter --delay, such as 100ms or 0.", delay)
 }

@@ -30,11 +30,7 @@ const seedsName = "seeds"
 
 // ReadSeeds returns the seeds stored in s.
 func ReadSeeds(ctx context.Context, s store.Reader) (all Seeds, err error) {
-	stored, err := store.ReadMeta[Seeds](ctx, s, seedsName, "seeds")
-	if stored == nil {
-		return all, err
-	}
-	return *stored, nil
+	return store.MetaValue[Seeds](ctx, s, seedsName, "seeds")
 }
 
 // write adds the seeds to those in the store, and sets *all to the result. Other workers may add

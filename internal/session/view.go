@@ -56,21 +56,9 @@ func (s *shownCrawl) Pages() int64 {
 
 func (s *shownCrawl) Order(verb, host string) {
 	s.mu.Lock()
-	s.stopping = s.stopping || verb == OrderStop
+	s.stopping = s.stopping || verb == store.OrderStop
 	s.mu.Unlock()
 	s.steer.order(verb, host)
-}
-
-func ordersOf(ctx context.Context, s store.MetaReader) (shown []view.Order, err error) {
-	all, err := ReadOrders(ctx, s)
-	for _, o := range all {
-		order := view.Order{Text: o.Text(), By: o.By, At: o.At}
-		if o.Verb == OrderBlock {
-			order.Blocked = o.Of
-		}
-		shown = append(shown, order)
-	}
-	return shown, err
 }
 
 // Now returns the crawl's current statistics for a view. It omits those that cannot be read,
@@ -85,7 +73,7 @@ func (s *shownCrawl) Now() view.Moment {
 		m.Hosts = append(m.Hosts, hostNow(h, now))
 	}
 	m.Saved = s.saved(tally)
-	m.Orders, _ = ordersOf(context.Background(), s.store)
+	m.Orders, _ = store.ReadOrders(context.Background(), s.store)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if now.Sub(s.sized) > sizedEvery {
@@ -160,7 +148,7 @@ func MomentOf(ctx context.Context, s store.Reader) (m view.Moment, err error) {
 	if m.Tally, err = s.Tally(ctx); err != nil {
 		return m, err
 	}
-	if m.Orders, err = ordersOf(ctx, s); err != nil {
+	if m.Orders, err = store.ReadOrders(ctx, s); err != nil {
 		return m, err
 	}
 	counts, err := s.Counts(ctx)

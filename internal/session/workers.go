@@ -42,11 +42,7 @@ const (
 const listOfWorkers = "the list of workers" // in errors
 
 func readWorkers(ctx context.Context, s store.MetaReader) (map[string]WorkerState, error) {
-	all, err := store.ReadMeta[map[string]WorkerState](ctx, s, workersName, listOfWorkers)
-	if all == nil {
-		return nil, err
-	}
-	return *all, nil
+	return store.MetaValue[map[string]WorkerState](ctx, s, workersName, listOfWorkers)
 }
 
 // changeWorkers reads the states of all workers from the store, calls change on them, and writes
@@ -100,13 +96,12 @@ func (p *presence) tell(ctx context.Context, report func(*WorkerState)) {
 	p.report = report
 	ctx, p.stop = context.WithCancel(ctx)
 	p.ended.Go(func() {
-		tick := time.NewTicker(beatEvery)
-		defer tick.Stop()
+		tick := time.Tick(beatEvery)
 		for {
 			select {
 			case <-ctx.Done():
 				return
-			case <-tick.C:
+			case <-tick:
 				p.write(ctx)
 			}
 		}

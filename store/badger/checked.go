@@ -117,13 +117,12 @@ func (c *checkedTables) update(dir string, db *badgerdb.DB) {
 // list keeps an open store's list of checked tables up to date, and counts the files of the store. It
 // updates the list one last time when ctx is done.
 func (c *checkedTables) list(ctx context.Context, files *disk.Files, db *badgerdb.DB) {
-	next := time.NewTicker(checkedEvery)
-	defer next.Stop()
+	next := time.Tick(checkedEvery)
 	for open := true; open; {
 		select {
 		case <-ctx.Done():
 			open = false
-		case <-next.C:
+		case <-next:
 		}
 		c.update(files.Dir, db)
 		c.keep(files.Dir)

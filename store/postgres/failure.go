@@ -25,9 +25,32 @@ import (
 // with [store.ErrAway], and later calls are tried only once each until one succeeds. If the schema
 // was dropped or replaced, calls fail at once.
 
-// patience is how long a failing call is retried. It equals the duration of a claim on a host,
-// because other workers take over the hosts once the claims expire.
+// patience is how long a failing call is retried, unless [Store.Watch] changes it. It equals the
+// duration of a claim on a host, because other workers take over the hosts once the claims expire.
 var patience = 30 * time.Second
+
+// silentAfter is how long no call gets a response before a server counts as silent. It is longer than most
+// calls take.
+const silentAfter = 2 * time.Second
+
+// Watch sets how long failing calls are retried, and the function that tells the user when the server
+// becomes silent, and when it responds again. Watch must be called before the store is used.
+func (s *Store) Watch(patience time.Duration, say func(format string, args ...any)) {
+	s.patience, s.say = patience, say
+}
+
+// Silent reports whether the server does not respond.
+func (s *Store) Silent() bool { return s.silent.Load() }
+
+func (s *Store) tell(silent bool) {
+	switch was := s.silent.Swap(silent); {
+	case was == silent, s.say == nil:
+	case silent:
+		s.say("%s does not respond: trying again for up to %v", s.address, s.patience)
+	default:
+		s.say("%s responds again", s.address)
+	}
+}
 
 // attempt returns the timeout for one attempt at a call. It is needed for servers that accept a
 // connection but never respond.
@@ -50,7 +73,7 @@ func (s *Store) try(ctx context.Context, do func(ctx context.Context) error) err
 	if s.away.Load() {
 		return s.tryFor(ctx, 0, do) // another call has just waited as long as patience allows without a response
 	}
-	return s.tryFor(ctx, patience, do)
+	return s.tryFor(ctx, s.patience, do)
 }
 
 // tryFor is like try, but with its own patience. One attempt counts for at most half of it, because
@@ -58,6 +81,11 @@ func (s *Store) try(ctx context.Context, do func(ctx context.Context) error) err
 // server.
 func (s *Store) tryFor(ctx context.Context, patience time.Duration, do func(ctx context.Context) error) error {
 	began := time.Now()
+	defer time.AfterFunc(silentAfter, func() {
+		if s.heard.Load() < began.UnixNano() {
+			s.tell(true)
+		}
+	}).Stop()
 	counted, waited := began, time.Duration(0)
 	for pause := 10 * time.Millisecond; ; pause = min(2*pause, time.Second) {
 		if err := ctx.Err(); err != nil {
@@ -68,6 +96,8 @@ func (s *Store) tryFor(ctx context.Context, patience time.Duration, do func(ctx 
 		cancel()
 		if err == nil {
 			s.away.Store(false)
+			s.heard.Store(time.Now().UnixNano())
+			s.tell(false)
 			return nil
 		}
 		if ctx.Err() != nil || !retryable(err) {

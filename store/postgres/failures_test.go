@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -628,5 +629,43 @@ func TestWorkerClockIsWrong(t *testing.T) {
 		if err != nil || len(g.Hosts) != 0 || g.Next.Before(due) || g.Next.After(due.Add(time.Minute)) {
 			t.Errorf("a clock that is %s off: %d hosts, the next at %s, want %s", wrong, len(g.Hosts), g.Next, due)
 		}
+	}
+}
+
+// An outage is reported two seconds after it begins, however the server fails, and once for all calls.
+func TestSilentServer(t *testing.T) {
+	for _, hangs := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			s, began, at := new(Store), time.Now(), []string{}
+			s.Watch(time.Minute, func(format string, args ...any) {
+				if s.Silent() != strings.Contains(format, "does not respond") {
+					t.Errorf("silent: %v, but it says %s", s.Silent(), format)
+				}
+				at = append(at, time.Since(began).Truncate(time.Second).String())
+			})
+			call := func() {
+				err := s.try(t.Context(), func(ctx context.Context) error {
+					switch away := 20*time.Second - time.Since(began); {
+					case away > 0 && hangs:
+						time.Sleep(away)
+					case away > 0:
+						return io.ErrUnexpectedEOF
+					}
+					return nil
+				})
+				if err != nil {
+					t.Error(err)
+				}
+			}
+			var calls sync.WaitGroup
+			for range 3 {
+				calls.Go(call)
+			}
+			calls.Wait()
+			call()
+			if got := strings.Join(at, " "); got != "2s 20s" && got != "2s 21s" {
+				t.Errorf("hangs: %v: it was said after %s", hangs, got)
+			}
+		})
 	}
 }

@@ -56,6 +56,11 @@ type Store struct {
 	seen    atomic.Int64 // highest number of a commit that the server has reported
 	away    atomic.Bool  // whether the last retried call got no response
 
+	patience time.Duration        // how long a failing call is retried; see Watch
+	say      func(string, ...any) // see Watch; may be nil
+	silent   atomic.Bool          // whether no call has got a response for silentAfter
+	heard    atomic.Int64         // when a call last got a response, in Unix nanoseconds
+
 	commits *batcher.Batcher[*store.Entry, store.Outcome]
 	lookups *batcher.Batcher[store.Ask, store.Found]
 	reads   *batcher.Batcher[pageAsk, store.Packed]
@@ -106,7 +111,7 @@ func open(ctx context.Context, a Address, opt Options) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{
-		pool: pool, address: a, slot: int16(mathrand.IntN(256)),
+		patience: patience, pool: pool, address: a, slot: int16(mathrand.IntN(256)),
 		taken: map[frontier.Claim]*holding{}, workers: map[string]bool{},
 	}
 	s.clock.ours = time.Now
