@@ -61,14 +61,13 @@ environment: SKINK_INDEX_USER and SKINK_INDEX_PASSWORD, or SKINK_INDEX_API_KEY.
 keeps its id as long as its words stay the same, and is written once with all places where
 it occurs.
 
---format links writes one row for each link between pages: as CSV, or as JSON Lines or
-Parquet if the name of the file ends in .jsonl or .parquet.
+--format links writes one row for each link between pages, as CSV.
 
 These commands write passages, links, a web archive of texts and a WACZ file, and send the
 changes since the last export to an index:
 
   skink export --chunks --out passages.jsonl
-  skink export --format links --out links.parquet
+  skink export --format links --out links.csv
   skink export --format wet --out pages.warc.wet.gz
   skink export --format wacz --out site.wacz
   skink export --to https://localhost:9200/pages --cursor pages.cursor`,

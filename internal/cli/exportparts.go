@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"strings"
 
 	"skink/feed"
 	"skink/report"
@@ -18,19 +17,8 @@ func (f *exportFlags) writeChunks(ctx context.Context, con Console, s store.Read
 
 const formatLinks = "links"
 
-func (f *exportFlags) linkFormat() feed.LinkFormat {
-	name := strings.TrimSuffix(strings.TrimSuffix(f.out.out, ".gz"), ".zst")
-	switch {
-	case strings.HasSuffix(name, ".parquet"):
-		return feed.LinksParquet
-	case strings.HasSuffix(name, ".jsonl"), strings.HasSuffix(name, ".ndjson"):
-		return feed.LinksJSONLines
-	}
-	return feed.LinksCSV
-}
-
 func (f *exportFlags) writeLinks(ctx context.Context, con Console, s store.Reader, opt feed.Options) error {
-	links, err := f.out.count(ctx, con, func(out io.Writer) (int, error) { return feed.WriteLinks(ctx, out, s, f.linkFormat(), opt) })
+	links, err := f.out.count(ctx, con, func(out io.Writer) (int, error) { return feed.WriteLinks(ctx, out, s, opt) })
 	if err == nil && f.out.out != "-" {
 		fmt.Fprintf(con.Err, "wrote %s to %s\n", report.Counted(links, "link"), f.out.out)
 	}

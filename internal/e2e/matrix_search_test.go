@@ -118,8 +118,7 @@ func (w *matrixWeb) outputs(t *testing.T) map[string][]byte {
 	for name, args := range map[string][]string{
 		"out.jsonl":       {"--include", "all", "--markdown"},
 		"out.parquet":     {"--include", "all", "--format", "parquet"},
-		"links.jsonl":     {"--format", "links"},
-		"links.parquet":   {"--format", "links"},
+		"links.csv":       {"--format", "links"},
 		"chunks.jsonl":    {"--chunks"},
 		"out.warc.wet.gz": {"--format", "wet"},
 		"out.wacz":        {"--format", "wacz"},
