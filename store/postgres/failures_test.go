@@ -637,7 +637,10 @@ func TestSilentServer(t *testing.T) {
 	for _, hangs := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			s, began, at := new(Store), time.Now(), []string{}
+			var mu sync.Mutex // guards at
 			s.Watch(time.Minute, func(format string, args ...any) {
+				mu.Lock()
+				defer mu.Unlock()
 				if s.Silent() != strings.Contains(format, "does not respond") {
 					t.Errorf("silent: %v, but it says %s", s.Silent(), format)
 				}
@@ -663,6 +666,8 @@ func TestSilentServer(t *testing.T) {
 			}
 			calls.Wait()
 			call()
+			mu.Lock()
+			defer mu.Unlock()
 			if got := strings.Join(at, " "); got != "2s 20s" && got != "2s 21s" {
 				t.Errorf("hangs: %v: it was said after %s", hangs, got)
 			}
