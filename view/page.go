@@ -18,7 +18,6 @@ type pageView struct {
 	Link     string // the crawled URL; "" if a browser cannot open it
 	Kept     bool   // whether the store has the page's text
 	Pictured bool   // whether the archive has a picture of the page
-	Marked   bool   // whether the store has the page as it was crawled, so that its text can be shown highlighted
 	Blocks   []string
 	Rest     int // number of bytes of the text that are not shown
 	Leader   *store.Record
@@ -53,7 +52,6 @@ func (v *View) onePage(ctx context.Context, r *http.Request) (*screen, error) {
 			return err
 		}
 		p.Record, p.Link, p.Kept = &c.Record, report.LinkTo(c.Record.URL).Link, c.Kept
-		p.Marked = v.opt.Marked != nil && c.Record.Archive.File != "" && c.Record.Kind == store.Page
 		p.Pictured = v.opt.Picture != nil && c.Record.Rendered && v.opt.Picture(ctx, s, &c.Record) != nil
 		p.Blocks, p.Rest = blocksOf(c.Text)
 		p.Out = c.Links[:min(len(c.Links), linksShown)]

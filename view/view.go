@@ -17,7 +17,6 @@ import (
 	"embed"
 	"fmt"
 	"html/template"
-	"io"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -54,9 +53,6 @@ type Options struct {
 	// audits list these pages as not checked.
 	Nearly func(ctx context.Context, s store.Reader) (*audit.Nearly, error)
 
-	// Marked writes the HTML of a page as it was crawled, with the extracted text highlighted. If
-	// Marked is nil, the view does not show such pages.
-	Marked func(ctx context.Context, s store.Reader, r *store.Record, w io.Writer) error
 	// Picture returns a small picture of a page in JPEG format, or nil if there is none. If Picture is
 	// nil, the view shows no pictures.
 	Picture func(ctx context.Context, s store.Reader, r *store.Record) []byte
@@ -144,9 +140,6 @@ func (v *View) routes() http.Handler {
 	mux.Handle("GET /pages", v.shown(v.pagesPage))
 	mux.Handle("GET /page/{id}", v.shown(v.onePage))
 	mux.HandleFunc("POST /page/{id}/in", v.posted(v.recountLinks))
-	if v.opt.Marked != nil {
-		mux.HandleFunc("GET /page/{id}/marked", v.markedPage)
-	}
 	if v.opt.Picture != nil {
 		mux.HandleFunc("GET /page/{id}/picture", v.picture)
 	}

@@ -26,8 +26,7 @@ var viewCommand = command{
 	long: `
 Serves a store to a browser until you press Ctrl-C, and prints the address to open. You can
 search, filter and sort pages; see the links to a page and the pages most similar to it; compare
-two pages; read the clusters and the audit; and follow a running crawl. If the crawl kept a
-web archive (--warc), pages are shown as the server sent them, with the extracted text marked.
+two pages; read the clusters and the audit; and follow a running crawl.
 
 skink view changes nothing, and works while a crawl is running. After a minute without requests,
 it closes the store, so that a crawl can start. Lists show the first 4 million records of a
@@ -84,7 +83,7 @@ func (f *viewFlags) run(ctx context.Context, con Console, _ []string) error {
 // viewOf returns the options for showing a store in a browser at address. rule is the rule by which
 // the store's pages were judged. The caller must still set the store.
 func viewOf(address string, rule dedup.Rule) view.Options {
-	return view.Options{Rule: rule, Address: address, Alike: alikeBy(rule), Nearly: nearlyUnder(rule), Marked: markedBy(rule), Picture: archive.Thumbnail}
+	return view.Options{Rule: rule, Address: address, Alike: alikeBy(rule), Nearly: nearlyUnder(rule), Picture: archive.Thumbnail}
 }
 
 func nearlyUnder(rule dedup.Rule) func(context.Context, store.Reader) (*audit.Nearly, error) {

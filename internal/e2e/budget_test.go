@@ -45,7 +45,7 @@ var budgets = map[string]int{
 	"store/badger/postings": 1_050,
 	"store/postgres":        3_380,
 	"store/remote":          650,
-	"view":                  2_510,
+	"view":                  2_435,
 	"warc":                  1_660,
 }
 
