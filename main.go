@@ -8,6 +8,7 @@
 //	skink export [flags]            write the pages of a store, for a search index
 //	skink status [flags]            print the progress of a crawl
 //	skink control [flags] ORDER...  steer a crawl: pause or stop it, block hosts, exclude URLs
+//	skink delete [flags]            delete pages from a store
 //	skink check [flags]             check a store for damage
 //	skink store info|copy|drop [flags] [STORE...]
 //	                                describe, copy or remove stores

@@ -55,16 +55,14 @@ type Place struct {
 
 // ParsePlace returns the place from the result of [Place.String], or from a cursor alone.
 func ParsePlace(text string) (p Place, err error) {
-	for n, word := range strings.Fields(text) {
-		if n == 0 {
-			p.After = store.Cursor(word)
-			continue
+	words := strings.Fields(text)
+	if len(words) > 0 {
+		p = Place{store.Cursor(words[0]), make([]dedup.Hash, len(words)-1)}
+	}
+	for n := range p.Refused {
+		if p.Refused[n].UnmarshalText([]byte(words[n+1])) != nil {
+			return p, fmt.Errorf("%q is not the id of a document", words[n+1])
 		}
-		var id dedup.Hash
-		if id.UnmarshalText([]byte(word)) != nil {
-			return p, fmt.Errorf("%q is not the id of a document", word)
-		}
-		p.Refused = append(p.Refused, id)
 	}
 	return p, nil
 }

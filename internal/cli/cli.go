@@ -67,7 +67,7 @@ type command struct {
 type runFunc = func(ctx context.Context, con Console, args []string) error
 
 func commands() []command {
-	return []command{crawlCommand, dedupCommand, compareCommand, extractCommand, reportCommand, exportCommand, statusCommand, controlCommand, checkCommand, storeCommand, viewCommand, tuneCommand, versionCommand, completionCommand()}
+	return []command{crawlCommand, dedupCommand, compareCommand, extractCommand, reportCommand, exportCommand, statusCommand, controlCommand, deleteCommand, checkCommand, storeCommand, viewCommand, tuneCommand, versionCommand, completionCommand()}
 }
 
 func commandNamed(name string) (c command, ok bool) {

@@ -76,7 +76,7 @@ func TestHostileOutput(t *testing.T) {
 		{"status", "--store", "busy", "--urls", "given-up"}, {"status", "--store", "busy", "--urls", "given-up", "--format", "json"},
 		{"status", "--urls", hostile},
 		{"check"}, {"check", "--store", hostile}, {"check", hostile},
-		{"store", hostile}, {"store", "list"}, {"store", "list", "--format", "json"}, {"store", "list", hostile}, {"store", "info"}, {"store", "info", "x" + hostile}, {"store", "info", "--format", "json", "json"},
+		{"store", hostile}, {"store", "info"}, {"store", "info", "x" + hostile}, {"store", "info", "--format", "json", "json"},
 		{"store", "copy", "x" + hostile, "y" + hostile}, {"store", "copy", hostile, hostile}, {"store", "drop", hostile}, {"store", "drop", "--yes", hostile},
 		{"report"}, {"report", "--format", "json"}, {"report", "--format", "csv"}, {"report", "--format", "html"},
 		{"report", "--complete"}, {"report", "--complete", "--format", "json"}, {"report", "--format", "html", "--out", "report.html"},
@@ -94,6 +94,7 @@ func TestHostileOutput(t *testing.T) {
 		{"crawl", "--config", hostile}, {"crawl", "--config", a}, {"crawl", "--config", settings},
 		{"crawl", "--proxy", hostile, web + "/"}, {"crawl", "--ca-file", hostile, web + "/"},
 		{"control", hostile}, {"control", "block", hostile, "--reason", hostile}, {"control", "exclude", hostile}, {"control", "delay", hostile, hostile}, {"control", "add", hostile},
+		{"delete", "--url", hostile}, {"delete", "--host", hostile}, {"delete", "--match", hostile}, {"delete", "--match", ".", "--dry-run"},
 		{"tune", pairs}, {"tune", hostile}, {"tune", "--measure", hostile, pairs},
 		{"help", hostile}, {"version", hostile}, {"completion", hostile}, {"man", a + "/" + hostile}, {hostile}, {"crawl", "--" + hostile}, {"crawl", "--delay", hostile},
 	} {

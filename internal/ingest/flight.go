@@ -35,13 +35,13 @@ const (
 	maxDeaths = 2
 )
 
-// flightName is the key of the marks of pages that are being read. The value maps a URL to the
+// InFlight is the key of the marks of pages that are being read. The value maps a URL to the
 // number of times that the process has died while it read the page. While a page is being read, its
 // number is one higher, in case the process dies. Several workers may share the marks. Each writes
 // its own marks. It reads the marks of the others whenever it writes, and at least every readEvery.
 // Only one worker at a time fetches from a host. So if a worker gets a page that another worker has
 // marked, the other worker has died.
-const flightName = "in flight"
+const InFlight = "in flight"
 
 const readEvery = time.Second
 
@@ -68,7 +68,7 @@ func newFlight(ctx context.Context, s PipelineStore) (*flight, error) {
 
 // refresh reads the marks of all workers from the store. The caller holds mu.
 func (f *flight) refresh(ctx context.Context, now time.Time) error {
-	all, err := store.ReadMeta[map[string]int](ctx, f.store, flightName, pagesInFlight)
+	all, err := store.ReadMeta[map[string]int](ctx, f.store, InFlight, pagesInFlight)
 	if err == nil {
 		f.take(all, now)
 	}
@@ -146,7 +146,7 @@ func (f *flight) look(ctx context.Context, now time.Time) error {
 // The caller holds mu.
 func (f *flight) write(ctx context.Context) error {
 	var own map[string]int
-	err := store.ChangeMeta(ctx, f.store, flightName, pagesInFlight, func(old *map[string]int) (*map[string]int, error) {
+	err := store.ChangeMeta(ctx, f.store, InFlight, pagesInFlight, func(old *map[string]int) (*map[string]int, error) {
 		f.take(old, time.Now())
 		all := maps.Clone(f.deaths)
 		own = map[string]int{}

@@ -50,7 +50,7 @@ func TestDeadlyPage(t *testing.T) {
 		if r.Problem != c.problem || other.Problem != "" {
 			t.Errorf("after %d deaths: the problem is %q, want %q; of the other page %q", c.deaths, r.Problem, c.problem, other.Problem)
 		}
-		if text, err := s.Meta(t.Context(), flightName); err != nil || c.deaths > 0 && string(text) != "{}" {
+		if text, err := s.Meta(t.Context(), InFlight); err != nil || c.deaths > 0 && string(text) != "{}" {
 			t.Errorf("after %d deaths and an end, %s is in flight: %v", c.deaths, text, err)
 		}
 	}
@@ -67,7 +67,7 @@ func TestFlightOfShortPages(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.end("http://a.test/")
-	if text, err := s.Meta(t.Context(), flightName); text != nil || err != nil {
+	if text, err := s.Meta(t.Context(), InFlight); text != nil || err != nil {
 		t.Errorf("%s was written: %v", text, err)
 	}
 }
@@ -101,7 +101,7 @@ func TestFlightOfSeveralWorkers(t *testing.T) {
 	if n := workers[1].suspect("http://a.test/"); n != 1 {
 		t.Errorf("who took a page over from the dead suspects it for %d deaths, want 1", n)
 	}
-	text, err := s.Meta(t.Context(), flightName)
+	text, err := s.Meta(t.Context(), InFlight)
 	if err != nil || string(text) != `{"http://a.test/":1}` {
 		t.Errorf("in flight is %s: %v", text, err)
 	}

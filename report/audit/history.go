@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"skink/dedup"
@@ -44,6 +45,9 @@ const MaxKept = 30
 var keptSize = 8 << 20
 
 const indexName = "findings"
+
+// IsKept reports whether the value with this name is part of the kept findings.
+func IsKept(name string) bool { return name == indexName || strings.HasPrefix(name, indexName+" ") }
 
 func partName(slot, part int) string { return fmt.Sprintf("%s %d.%d", indexName, slot, part) }
 

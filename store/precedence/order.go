@@ -85,14 +85,11 @@ func (o *Order) Place(url string) int {
 // Prefers returns the expressions of --prefer.
 func (o *Order) Prefers() []string { return o.kept.Prefer }
 
-// Read returns the order in a store, or an empty order if the store has none.
+// Read returns the order in a store, or nil if the store has none.
 func Read(ctx context.Context, s store.MetaReader) (*Order, error) {
 	k, err := store.ReadMeta[kept](ctx, s, metaName, what)
-	if err != nil {
+	if err != nil || k == nil {
 		return nil, err
-	}
-	if k == nil {
-		k = &kept{}
 	}
 	return newOrder(*k)
 }

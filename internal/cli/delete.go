@@ -1,0 +1,131 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"skink/base/harmless"
+	"skink/frontier"
+	"skink/internal/session"
+	"skink/report"
+	"skink/store"
+)
+
+var deleteCommand = command{
+	name:  "delete",
+	args:  "[flags]",
+	short: "delete pages from a store",
+	long: `
+Deletes all that a store has of some pages, with the links to them and the files that only they
+need. Duplicates of the pages get other leaders. The next feed names the pages as gone, and an
+order keeps later crawls from fetching them. The store is written again, which needs room for a
+second one. No other process may use it meanwhile. If the command is killed, run it again. For
+web archives, it prints where the pages are, as FILE:OFFSET URL.
+
+These commands count what would be deleted, and delete it:
+
+  skink delete --store docs --host people.example.org --dry-run
+  skink delete --store docs --host people.example.org`,
+	setup: setupDelete,
+}
+
+type deleteFlags struct {
+	store            *string
+	url, host, match string
+	again, dryRun    bool
+}
+
+func setupDelete(flags *pflag.FlagSet) runFunc {
+	f := &deleteFlags{store: addStoreFlag(flags)}
+	flags.StringVar(&f.url, "url", "", "delete the page with this `URL`")
+	flags.StringVar(&f.host, "host", "", "delete all pages of this `HOST`")
+	flags.StringVar(&f.match, "match", "", "delete pages whose URLs match this regular expression (`REGEXP`)")
+	flags.BoolVar(&f.again, "again", false, "let later crawls fetch the pages again")
+	flags.BoolVar(&f.dryRun, "dry-run", false, "only print what would be deleted")
+	return f.run
+}
+
+// order returns the order that keeps the pages from being fetched again, and what it applies to.
+func (f *deleteFlags) order() (o store.Order, match func(url string) bool, err error) {
+	o = store.Order{Verb: store.OrderExclude, Of: f.match, Reason: "deleted", By: caller(), At: time.Now().UTC()}
+	switch {
+	case len(f.url+f.host+f.match) != max(len(f.url), len(f.host), len(f.match)) || f.url+f.host+f.match == "":
+		return o, nil, usagef("specify one of --url, --host and --match")
+	case f.host != "":
+		o.Verb, o.Of = store.OrderBlock, hostNamed(f.host)
+		return o, func(url string) bool { return frontier.HostOf(url) == o.Of }, nil
+	case f.url != "":
+		url, err := frontier.Canonical(f.url)
+		if err != nil {
+			return o, nil, usagef("--url %s: %w", brief(f.url), err)
+		}
+		o.Of = "^" + regexp.QuoteMeta(url) + "$"
+	}
+	re, err := regexp.Compile(o.Of)
+	if err != nil {
+		return o, nil, usagef("--match: %w", err)
+	}
+	return o, re.MatchString, nil
+}
+
+func (f *deleteFlags) run(ctx context.Context, con Console, _ []string) (err error) {
+	order, match, err := f.order()
+	if err != nil {
+		return err
+	}
+	s, err := openStore(ctx, *f.store, false, 16)
+	if err != nil {
+		return err
+	}
+	defer func() { err = keepFirst(err, s.Close()) }()
+	e := &session.Erasure{Match: match}
+	if err := e.Find(ctx, s); err != nil {
+		return err
+	}
+	for _, place := range e.Places {
+		fmt.Fprintf(con.Out, "archived: %s\n", harmless.Line(place))
+	}
+	text := fmt.Sprintf("%s, %s to them, and %s", report.Counted(int64(e.Pages), "record"), report.Counted(int64(e.Links), "link"), report.Counted(int64(e.Queued), "queued URL"))
+	if f.dryRun {
+		fmt.Fprintf(con.Out, "would delete %s\n", text)
+		return nil
+	}
+	if err := f.delete(ctx, con, s, e, order); err != nil {
+		return fmt.Errorf("delete from %s: %w: run the command again", s.Name, err)
+	}
+	fmt.Fprintf(con.Out, "deleted %s\n", text)
+	return nil
+}
+
+// delete deletes what e has found.
+func (f *deleteFlags) delete(ctx context.Context, con Console, s *writeStore, e *session.Erasure, o store.Order) error {
+	name := *f.store
+	if err := roomFor(name, name); err != nil {
+		return err
+	}
+	if !f.again {
+		if err := store.Give(ctx, s, o); err != nil {
+			return err
+		}
+	}
+	if err := e.Mark(ctx, &s.NamedStore); err != nil {
+		return err
+	}
+	to, err := openAside(ctx, name)
+	if err != nil {
+		return err
+	}
+	err = store.Copy(ctx, to, e.From(s), func(int64) {})
+	if err = keepFirst(err, to.Close()); err == nil {
+		err = s.Close()
+	}
+	if err != nil {
+		return errors.Join(err, to.remove())
+	}
+	return to.take()
+}
