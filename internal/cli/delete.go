@@ -42,9 +42,9 @@ type deleteFlags struct {
 
 func setupDelete(flags *pflag.FlagSet) runFunc {
 	f := &deleteFlags{store: addStoreFlag(flags)}
-	flags.StringVar(&f.url, "url", "", "delete the page with this `URL`")
-	flags.StringVar(&f.host, "host", "", "delete all pages of this `HOST`")
-	flags.StringVar(&f.match, "match", "", "delete pages whose URLs match this regular expression (`REGEXP`)")
+	flags.StringVar(&f.url, "url", "", "`URL` delete the page with this address")
+	flags.StringVar(&f.host, "host", "", "`HOST` delete all pages of this host")
+	flags.StringVar(&f.match, "match", "", "`REGEXP` delete pages whose URLs match this regular expression")
 	flags.BoolVar(&f.again, "again", false, "let later crawls fetch the pages again")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "only print what would be deleted")
 	return f.run

@@ -16,8 +16,10 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"skink/crawler/render"
+	"skink/dedup"
 )
 
 // needBrowser skips a test if no browser is installed.
@@ -31,8 +33,9 @@ func needBrowser(t *testing.T) {
 // A webApp serves one of the applications in testdata/apps, and counts requests by path.
 type webApp struct {
 	*httptest.Server
-	mu    sync.Mutex
-	asked map[string]int // guarded by mu
+	edition atomic.Int32 // from edition 1 on, the data of the application react are others
+	mu      sync.Mutex
+	asked   map[string]int // guarded by mu
 }
 
 func newWebApp(t *testing.T, name string) *webApp {
@@ -44,6 +47,16 @@ func newWebApp(t *testing.T, name string) *webApp {
 		a.asked[r.URL.Path]++
 		a.mu.Unlock()
 		file := filepath.Join(dir, filepath.FromSlash(r.URL.Path))
+		if edition := a.edition.Load(); edition > 0 && r.URL.Path == "/api/all.json" {
+			data, err := os.ReadFile(file)
+			if err != nil {
+				t.Error(err)
+			}
+			data = bytes.Replace(data, []byte("is no snake"), fmt.Appendf(nil, "was seen %d times", edition), 1)
+			w.Header().Set("ETag", fmt.Sprintf("%q", dedup.HashOf(data)))
+			http.ServeContent(w, r, file, time.Time{}, bytes.NewReader(data))
+			return
+		}
 		if info, err := os.Stat(file); err == nil && !info.IsDir() {
 			http.ServeFile(w, r, file)
 			return

@@ -119,11 +119,11 @@ func (p *Pipeline) write(ctx context.Context, v *visit, held *right, writeTo Ent
 	}
 }
 
-// written counts a judgement that is in the store, calls OnStored, and adds the evidence of the judgement
-// to the book of evidence.
+// written counts a judgement that is in the store, calls OnStored unless an earlier attempt has stored the
+// visit, and adds the evidence of the judgement to the book of evidence.
 func (p *Pipeline) written(ctx context.Context, j *judgement) error {
 	p.counts.add(j)
-	if p.opt.OnStored != nil {
+	if p.opt.OnStored != nil && j.kind != recorded {
 		p.opt.OnStored(&j.record)
 	}
 	return p.lessons.learn(ctx, j)
