@@ -138,6 +138,7 @@ func (r *run) openIndexFeed(ctx context.Context) (*consumer, error) {
 	}
 	b, err := NewIndex(r.store, feed.BulkOptions{
 		URL: r.opt.Feed, Header: r.opt.Index, Options: feed.Options{After: place.After, Markdown: true}, Again: place.Refused,
+		Refused: func(feed.Refusal) {},
 		Keep: func(ctx context.Context, now feed.Place) error {
 			return r.store.SetMeta(ctx, name, []byte(now.String()))
 		},

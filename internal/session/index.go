@@ -23,17 +23,15 @@ const (
 
 const namedRefused = 20
 
-// NewIndex returns a Bulk that sends pages to a search index. It writes a line to out for each of the
-// first namedRefused pages that the index refuses.
+// NewIndex returns a Bulk that sends pages to a search index. It calls opt.Refused, which must be set, for each
+// page that the index refuses, and writes a line to out for the first namedRefused of them.
 func NewIndex(s store.Reader, opt feed.BulkOptions, out io.Writer) (*feed.Bulk, error) {
 	named, told := 0, opt.Refused
 	opt.Delayed = func(why error, tries int, waits time.Duration) {
 		fmt.Fprintf(out, "skink: the index cannot be reached: %s; skink will try again up to %d times over about %.0f minutes\n", harmless.Error(why), tries, waits.Minutes())
 	}
 	opt.Refused = func(r feed.Refusal) {
-		if told != nil {
-			told(r)
-		}
+		told(r)
 		switch named++; {
 		case named <= namedRefused:
 			fmt.Fprintf(out, "skink: the search index refused the document %s: %s\n", r.ID, harmless.Error(errors.New(r.Error)))

@@ -34,21 +34,22 @@ var patience = 30 * time.Second
 const silentAfter = 2 * time.Second
 
 // Watch sets how long failing calls are retried, and the function that tells the user when the server
-// becomes silent, and when it responds again. Watch must be called before the store is used.
+// becomes silent, and when it responds again.
 func (s *Store) Watch(patience time.Duration, say func(format string, args ...any)) {
-	s.patience, s.say = patience, say
+	s.patience.Store(int64(patience))
+	s.say.Store(&say)
 }
 
 // Silent reports whether the server does not respond.
 func (s *Store) Silent() bool { return s.silent.Load() }
 
 func (s *Store) tell(silent bool) {
-	switch was := s.silent.Swap(silent); {
-	case was == silent, s.say == nil:
+	switch was, say := s.silent.Swap(silent), s.say.Load(); {
+	case was == silent, say == nil:
 	case silent:
-		s.say("%s does not respond: trying again for up to %v", s.address, s.patience)
+		(*say)("%s does not respond: trying again for up to %v", s.address, time.Duration(s.patience.Load()))
 	default:
-		s.say("%s responds again", s.address)
+		(*say)("%s responds again", s.address)
 	}
 }
 
@@ -73,7 +74,7 @@ func (s *Store) try(ctx context.Context, do func(ctx context.Context) error) err
 	if s.away.Load() {
 		return s.tryFor(ctx, 0, do) // another call has just waited as long as patience allows without a response
 	}
-	return s.tryFor(ctx, s.patience, do)
+	return s.tryFor(ctx, time.Duration(s.patience.Load()), do)
 }
 
 // tryFor is like try, but with its own patience. One attempt counts for at most half of it, because

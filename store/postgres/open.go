@@ -56,10 +56,10 @@ type Store struct {
 	seen    atomic.Int64 // highest number of a commit that the server has reported
 	away    atomic.Bool  // whether the last retried call got no response
 
-	patience time.Duration        // how long a failing call is retried; see Watch
-	say      func(string, ...any) // see Watch; may be nil
-	silent   atomic.Bool          // whether no call has got a response for silentAfter
-	heard    atomic.Int64         // when a call last got a response, in Unix nanoseconds
+	patience atomic.Int64                         // how long a failing call is retried, as a time.Duration; see Watch
+	say      atomic.Pointer[func(string, ...any)] // see Watch; may be nil
+	silent   atomic.Bool                          // whether no call has got a response for silentAfter
+	heard    atomic.Int64                         // when a call last got a response, in Unix nanoseconds
 
 	commits *batcher.Batcher[*store.Entry, store.Outcome]
 	lookups *batcher.Batcher[store.Ask, store.Found]
@@ -111,10 +111,11 @@ func open(ctx context.Context, a Address, opt Options) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{
-		patience: patience, pool: pool, address: a, slot: int16(mathrand.IntN(256)),
+		pool: pool, address: a, slot: int16(mathrand.IntN(256)),
 		taken: map[frontier.Claim]*holding{}, workers: map[string]bool{},
 	}
 	s.clock.ours = time.Now
+	s.patience.Store(int64(patience))
 	s.life, s.end = context.WithCancel(context.Background())
 	s.commits, s.lookups, s.reads = batcher.New(s.commitAll), batcher.New(s.lookupAll), batcher.New(s.readAll)
 	if err := s.begin(ctx, opt); err != nil {
