@@ -60,8 +60,8 @@ const (
 // A schedule decides which URL is fetched next. Hosts waiting for their delay to end are queued by
 // the time of their next request, so they never delay others. Hosts that are due are ordered by the
 // priority number of their next URL, then by its depth, and then by how long they have waited.
-// There are three exceptions. The hosts that the user prefers come first. A host whose robots.txt has just been requested comes before them, while the
-// file is still in the cache. Hosts whose last request failed come last.
+// There are three exceptions. The hosts that the user prefers come first. A host whose robots.txt has
+// just been requested comes before them, while the file is still in the cache. Hosts whose last request failed come last.
 type schedule struct {
 	front frontier.Frontier
 	opt   *Options

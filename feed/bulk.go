@@ -29,8 +29,7 @@ import (
 // status of the whole response may be 200 even if every item was refused, so this code looks at
 // each item. An item with a temporary failure (409, 429, 5xx) is sent again after a while. An item
 // with a permanent failure (400) is reported, and its document is refused: the next [Bulk] sends it
-// again. A bulk that is too large (413)
-// is split in half. A response that names another document, or has no status, is an error, because
+// again. A bulk that is too large (413) is split in half. A response that names another document, or has no status, is an error, because
 // it does not show whether the document was accepted. The client libraries of the two products look
 // only at the status of the whole response, or refuse the other product's server. So this code
 // implements the protocol itself.
@@ -69,11 +68,11 @@ func ParsePlace(text string) (p Place, err error) {
 
 // String returns the cursor, and each id on a line of its own.
 func (p Place) String() string {
-	text := string(p.After)
+	text := []byte(p.After)
 	for _, id := range p.Refused {
-		text += "\n" + id.String()
+		text = fmt.Appendf(text, "\n%s", id)
 	}
-	return text
+	return string(text)
 }
 
 // A Refusal is a document that the server refuses permanently.
