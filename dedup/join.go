@@ -147,7 +147,6 @@ func (r *repeats) times(x uint64) uint64 {
 // former are at most a fifth of all shingles, at .3 at most seven tenths.
 type Entry struct {
 	Text int32 // index of the set
-	Some bool  // whether only some of the sets were counted; see [Occurrences.Entry]
 
 	size   int32    // number of all shingles
 	from   float64  // result of Join.From for an entry in memory
@@ -157,17 +156,10 @@ type Entry struct {
 }
 
 // Entry returns the entry of a set for a join at resemblance t, above 0 and at most 1. o must have
-// counted all sets of the join. If some is true, it has counted only some of them, and the join finds
-// only pairs in which at least one set was counted. If these sets are few, their join takes little
-// memory: the shingles of the other sets matter only if one of the counted sets has them too. The
-// result ok is false if the set resembles no other.
-func (o *Occurrences) Entry(t float64, text int32, some bool, s Set) (e Entry, ok bool) {
-	least := uint64(several)
-	if some {
-		least = 1
-	}
-	e = Entry{Text: text, Some: some, size: int32(len(s))}
-	if !e.post(o, least, t, s) {
+// counted all sets of the join. The result ok is false if the set resembles no other.
+func (o *Occurrences) Entry(t float64, text int32, s Set) (e Entry, ok bool) {
+	e = Entry{Text: text, size: int32(len(s))}
+	if !e.post(o, t, s) {
 		return e, false
 	}
 	e.draw(t, s)
@@ -177,11 +169,11 @@ func (o *Occurrences) Entry(t float64, text int32, some bool, s Set) (e Entry, o
 // post fills e.keys and e.places from s. The keys come from the rarest shingles of s, as many as a
 // search may need. Shingles with equal counts stay in ascending order. post returns false if there
 // are none.
-func (e *Entry) post(o *Occurrences, least uint64, t float64, s Set) bool {
+func (e *Entry) post(o *Occurrences, t float64, s Set) bool {
 	prefix := min(len(s), int((1-t)*float64(len(s))+leeway)+1)
 	order := make([]uint64, 0, len(s))
 	for i, v := range s {
-		if o.times(v) >= least {
+		if o.times(v) >= several {
 			order = append(order, uint64(o.counts[v>>o.shift])<<32|uint64(i))
 		}
 	}
@@ -215,11 +207,7 @@ const bitsPerShingle = 16
 
 // AppendRow appends the entry to a row of bytes. Rows sort by text.
 func (e *Entry) AppendRow(row []byte) []byte {
-	some := byte(0)
-	if e.Some {
-		some = 1
-	}
-	row = append(binary.BigEndian.AppendUint32(row, uint32(e.Text)), some)
+	row = binary.BigEndian.AppendUint32(row, uint32(e.Text))
 	row, _ = binary.Append(row, binary.BigEndian, []int32{e.size, int32(len(e.keys))})
 	row, _ = binary.Append(row, binary.BigEndian, e.keys)
 	row, _ = binary.Append(row, binary.BigEndian, e.places)
@@ -232,10 +220,9 @@ func TextOf(row []byte) int32 { return int32(binary.BigEndian.Uint32(row)) }
 
 // read sets the entry to that of a row.
 func (e *Entry) read(row []byte) {
-	e.Text, e.Some = TextOf(row), row[4] > 0
-	e.size = int32(binary.BigEndian.Uint32(row[5:]))
-	n := int(binary.BigEndian.Uint32(row[9:]))
-	row = row[13:]
+	e.Text, e.size = TextOf(row), int32(binary.BigEndian.Uint32(row[4:]))
+	n := int(binary.BigEndian.Uint32(row[8:]))
+	row = row[12:]
 	e.keys, e.places = slices.Grow(e.keys[:0], n)[:n], slices.Grow(e.places[:0], n)[:n]
 	e.bitmap = slices.Grow(e.bitmap[:0], (len(row)-6*n)/8)[:(len(row)-6*n)/8]
 	_, _ = binary.Decode(row, binary.BigEndian, e.keys)
@@ -318,8 +305,7 @@ type Join struct {
 	// Try is called once for each pair that may have that resemblance: for all pairs that do, and for
 	// some that do not. It may raise the results of From for the second set. The pairs of each set
 	// come in ascending order of the first set, and after all pairs that precede the first set.
-	// some is [Entry.Some] of both sets.
-	Try func(first, second int32, some bool) error
+	Try func(first, second int32) error
 
 	entries []Entry // those of this round, in ascending order of text
 	bytes   int
@@ -334,7 +320,7 @@ type Join struct {
 	search  int32
 	read    int
 	pending []int32 // entries that may resemble the set in later
-	later   [2]Entry
+	later   Entry
 }
 
 // # Rounds
@@ -350,7 +336,6 @@ type Join struct {
 // compared with each other. They are those from next on, which the next round must be given.
 func (x *Join) Round(rows iter.Seq2[[]byte, error]) (next int32, more bool, err error) {
 	x.entries, x.bytes, x.keys, x.places, x.bits = nil, 0, room[uint32]{}, room[uint16]{}, room[uint64]{}
-	last := int32(-1)
 	for row, err := range rows {
 		if err != nil {
 			return 0, false, err
@@ -359,33 +344,25 @@ func (x *Join) Round(rows iter.Seq2[[]byte, error]) (next int32, more bool, err 
 		if x.From(text) > 1 {
 			continue
 		}
-		if text != last && !more && x.bytes >= x.Memory {
+		if !more && x.bytes >= x.Memory {
 			if err := x.within(); err != nil {
 				return 0, false, err
 			}
 			x.index()
 			next, more = text, true
 		}
-		if text != last {
-			if err := x.flush(); err != nil {
-				return 0, false, err
-			}
-		}
-		last = text
-		e := &x.later[row[4]]
-		if e.read(row); !more {
-			x.add(e)
+		if x.later.read(row); !more {
+			x.add(&x.later)
 			continue
 		}
-		err := x.probe(e, false, func(at int32) error { x.pending = append(x.pending, at); return nil })
-		if err != nil {
+		if err := x.tryLater(); err != nil {
 			return 0, false, err
 		}
 	}
 	if !more {
 		return 0, false, x.within()
 	}
-	return next, true, x.flush()
+	return next, true, nil
 }
 
 // add adds a copy of an entry to those in memory.
@@ -411,7 +388,7 @@ func (x *Join) within() error {
 		e := &x.entries[i]
 		err := x.probe(e, true, func(at int32) error {
 			other := &x.entries[at]
-			err := x.Try(e.Text, other.Text, e.Some)
+			err := x.Try(e.Text, other.Text)
 			other.from = x.From(other.Text)
 			return err
 		})
@@ -422,23 +399,24 @@ func (x *Join) within() error {
 	return nil
 }
 
-// flush tries the pairs of the last read set with those in x.pending.
-func (x *Join) flush() error {
-	slices.SortFunc(x.pending, func(a, b int32) int { return cmp.Compare(x.entries[a].Text, x.entries[b].Text) })
+// tryLater tries the pairs of the set in x.later with those in memory.
+func (x *Join) tryLater() error {
+	second := &x.later
+	x.pending = x.pending[:0]
+	err := x.probe(second, false, func(at int32) error { x.pending = append(x.pending, at); return nil })
+	if err != nil {
+		return err
+	}
+	slices.Sort(x.pending)
 	for _, at := range x.pending {
 		first := &x.entries[at]
-		second := &x.later[0]
-		if first.Some {
-			second = &x.later[1]
-		}
 		if t := max(x.From(first.Text), x.From(second.Text)); t > 1 || first.apart(second, t) {
 			continue // an earlier pair has raised it
 		}
-		if err := x.Try(first.Text, second.Text, first.Some); err != nil {
+		if err := x.Try(first.Text, second.Text); err != nil {
 			return err
 		}
 	}
-	x.pending = x.pending[:0]
 	return nil
 }
 
@@ -559,7 +537,7 @@ func (x *Join) probe(e *Entry, later bool, yield func(at int32) error) error {
 				continue
 			}
 			other := &x.entries[p.entry]
-			if (other.Text > e.Text) != later || other.Some != e.Some || x.met[p.entry] == x.search {
+			if (other.Text > e.Text) != later || x.met[p.entry] == x.search {
 				continue
 			}
 			t := max(from, other.from)

@@ -105,21 +105,10 @@ func (r Rule) Source(page Set, candidates []Candidate, runsOf func(Candidate) (S
 }
 
 // Runs returns the set of three-word runs in a text, for [Rule.Contains]. The words come from plain
-// canonical text. If there are several parts, no run crosses the end of a part, and parts of fewer
-// than three words have no runs. Runs overwrites t.
-func Runs(t *Text, parts ...string) Set {
-	if len(parts) == 1 {
-		t.Read(t.copied(parts[0]))
-		return t.Set(containedRun)
-	}
-	var all []uint64
-	for _, part := range parts {
-		t.Read(t.copied(part))
-		if t.Len() >= containedRun {
-			all = append(all, t.Set(containedRun)...)
-		}
-	}
-	return NewSet(all)
+// canonical text. Runs overwrites t.
+func Runs(t *Text, text string) Set {
+	t.Read(t.copied(text))
+	return t.Set(containedRun)
 }
 
 // Met returns, in ascending order, the numbers of the leaders whose sketches are compared with a

@@ -3,7 +3,6 @@ package report_test
 import (
 	"cmp"
 	"context"
-	"strings"
 	"testing"
 	"time"
 
@@ -39,35 +38,6 @@ func nasty(t testing.TB) store.Store {
 		copyOf(19, noindex(page(20, "data:text/html,<script>alert(2)</script>", "</title></style>", dedup.Near)), 0.85),
 		capped(page(21, "http://docs.example/?q=%22%3E", "<!-- {{.}} ]]>", dedup.Unique)),
 	})
-}
-
-// without is a source whose comparison ignored some blocks of text.
-type without struct {
-	report.Source
-	left []report.LeftOut
-}
-
-func (w without) Head(ctx context.Context) (report.Report, error) {
-	r, err := w.Source.Head(ctx)
-	r.LeftOut = w.left
-	return r, err
-}
-
-// nastyWithout returns the source of nasty, with repeated blocks that are hostile too.
-func nastyWithout(t testing.TB) report.Source {
-	return without{report.FromStore(nasty(t)), []report.LeftOut{
-		{Host: "", Pages: 20, Blocks: 1, Shortened: 1, Top: []report.Block{{Text: "=1+1", Pages: 20}}},
-		{Host: "example.com", Pages: 1234, Blocks: 1007, Shortened: 2345, Top: []report.Block{
-			{Text: "All rights reserved", Pages: 1200},
-			{Text: "<script>alert(1)</script>", Pages: 1100},
-			{Text: "red \x1b[31m, bell \a, CSI \u009b2J, \u202egnisrever, caf\xe9", Pages: 1000},
-			{Text: strings.Repeat("a long paragraph ", 40), Pages: 900},
-			{Text: "Impressum", Pages: 800},
-			{Text: "Datenschutz", Pages: 700},
-		}},
-		{Host: "mirror.example:8443", Shortened: 2, Top: []report.Block{}},
-		{Host: "evil\x1b[2J.example", Pages: 30, Blocks: 1, Shortened: 30, Top: []report.Block{{Text: "@SUM(1+1)\tx", Pages: 30}}},
-	}}
 }
 
 // untranslated returns a source with pages that are not translated yet.

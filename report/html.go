@@ -56,7 +56,7 @@ type summary struct {
 	FoldedHosts []Host
 	Led         []Host // hosts whose LedBy is not empty
 
-	UncountedHosts, UncountedLeft int // number of hosts that each of the two lists omits because of its limit
+	UncountedHosts int // number of hosts that the list omits because of its limit
 }
 
 func (p *htmlPrinter) begin(r Report) error {
@@ -76,7 +76,6 @@ func (p *htmlPrinter) begin(r Report) error {
 	sum.Hosts, sum.UncountedHosts = first(r.Hosts, p.top+hostsShown)
 	sum.FoldedHosts = sum.Hosts[min(len(sum.Hosts), hostsShown):]
 	sum.Hosts = sum.Hosts[:len(sum.Hosts)-len(sum.FoldedHosts)]
-	sum.LeftOut, sum.UncountedLeft = first(r.LeftOut, p.top)
 	return p.execute("begin", sum)
 }
 

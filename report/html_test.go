@@ -52,7 +52,7 @@ func TestHTMLIsInert(t *testing.T) {
 			}
 		}
 	}
-	for _, src := range []report.Source{nastyWithout(t), untranslated(t)} {
+	for _, src := range []report.Source{report.FromStore(nasty(t)), untranslated(t)} {
 		for n := range parse(t, writeSource(t, src, report.Options{Format: report.HTML})).Descendants() {
 			inert(n)
 		}

@@ -143,9 +143,6 @@ func (p *jsonPrinter) begin(r Report) error {
 		p.o.Member("about", r.About)
 	}
 	list(p.o, "hosts", r.Hosts)
-	if r.LeftOut != nil {
-		list(p.o, "left_out", r.LeftOut)
-	}
 	p.o.List("clusters")
 	return p.o.err
 }

@@ -17,7 +17,6 @@ import (
 	"io"
 	"iter"
 	"math"
-	"slices"
 
 	"skink/dedup"
 	"skink/store"
@@ -27,9 +26,8 @@ import (
 // output and never builds a Report.
 type Report struct {
 	Totals
-	About   *About    `json:"about,omitempty"`    // description of the store; nil if the store has no name
-	Hosts   []Host    `json:"hosts"`              // counts by host, in descending order of duplicates
-	LeftOut []LeftOut `json:"left_out,omitempty"` // blocks that the comparison ignored, by host, in descending order of Shortened; nil if whole texts were compared
+	About *About `json:"about,omitempty"` // description of the store; nil if the store has no name
+	Hosts []Host `json:"hosts"`           // counts by host, in descending order of duplicates
 
 	Clusters []Group `json:"clusters"` // largest cluster first
 }
@@ -86,23 +84,6 @@ type Host struct {
 
 // Duplicates returns the number of the host's pages that duplicate another page, on this or another host.
 func (h Host) Duplicates() int64 { return h.Exact + h.Near }
-
-// A LeftOut describes blocks of text that were left out of the comparison because they recur on
-// many pages of a host, such as a footer. A block is left out on all hosts, so a host may have
-// shortened pages even though none of its own blocks recur. The stored texts are not changed.
-type LeftOut struct {
-	Host      string  `json:"host"`      // name, as in Host.Host
-	Pages     int     `json:"pages"`     // distinct pages of the host whose blocks were counted; 0 if the host has too few pages
-	Blocks    int     `json:"blocks"`    // distinct blocks that recur on the host and are left out
-	Shortened int     `json:"shortened"` // pages of the host that were compared without some of their blocks
-	Top       []Block `json:"top"`       // most frequent blocks, in descending order of Pages
-}
-
-// A Block is a piece of text that recurs on many pages of a host.
-type Block struct {
-	Text  string `json:"text"`
-	Pages int    `json:"pages"` // distinct pages that contain the block
-}
 
 // A Leader is the page that the other pages of a cluster duplicate.
 type Leader struct {
@@ -214,7 +195,6 @@ func stream(ctx context.Context, p printer, src Source, opt Options) error {
 		return err
 	}
 	sortHosts(r.Hosts)
-	sortLeftOut(r.LeftOut)
 	r.About = opt.described(r.About)
 	if err := p.begin(r); err != nil {
 		return err
@@ -268,10 +248,4 @@ func (opt *Options) described(visits *About) *About {
 		about.First, about.Last = visits.First, visits.Last
 	}
 	return &about
-}
-
-func sortLeftOut(all []LeftOut) {
-	slices.SortFunc(all, func(a, b LeftOut) int {
-		return cmp.Or(cmp.Compare(b.Shortened, a.Shortened), cmp.Compare(a.Host, b.Host))
-	})
 }

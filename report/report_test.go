@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"skink/dedup"
@@ -31,7 +30,6 @@ func TestGolden(t *testing.T) {
 		{"nasty", report.FromStore(nasty(t))},
 		{"empty", report.FromStore(storetest.NewMemory())},
 		{"unique", report.FromStore(fill(t, []numbered{page(1, "https://example.com/", "Alone", dedup.Unique)}))},
-		{"left-out", nastyWithout(t)},
 		{"untranslated", untranslated(t)},
 	} {
 		for _, f := range formats {
@@ -114,33 +112,6 @@ func TestJSONRoundTrip(t *testing.T) {
 	}
 	if !slices.Equal(got.Clusters[0].Members, byResemblance) {
 		t.Errorf("members\n got %+v\nwant %+v", got.Clusters[0].Members, byResemblance)
-	}
-}
-
-// The member left_out must have the blocks that the source returns. It must be an empty list if
-// there are none, and missing if texts were compared whole.
-func TestJSONLeftOut(t *testing.T) {
-	for _, c := range []struct {
-		left []report.LeftOut
-		want string
-	}{
-		{nil, `"hosts":[],"clusters":[]}`},
-		{[]report.LeftOut{}, `"hosts":[],"left_out":[],"clusters":[]}`},
-		{[]report.LeftOut{{Host: "a.test", Pages: 40, Blocks: 2, Shortened: 50, Top: []report.Block{{Text: "All rights reserved", Pages: 39}}}},
-			`"hosts":[],"left_out":[{"host":"a.test","pages":40,"blocks":2,"shortened":50,"top":[{"text":"All rights reserved","pages":39}]}],"clusters":[]}`},
-	} {
-		var compact bytes.Buffer
-		got := writeSource(t, without{report.FromStore(storetest.NewMemory()), c.left}, report.Options{Format: report.JSON})
-		if err := json.Compact(&compact, got); err != nil {
-			t.Fatal(err)
-		}
-		if !strings.HasSuffix(compact.String(), c.want) {
-			t.Errorf("got %s\nwant it to end in %s", compact.String(), c.want)
-		}
-		var back report.Report
-		if err := json.Unmarshal(got, &back); err != nil || len(back.LeftOut) != len(c.left) {
-			t.Errorf("read back: %+v, %v", back.LeftOut, err)
-		}
 	}
 }
 

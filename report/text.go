@@ -24,8 +24,6 @@ func newTextPrinter(w *bufio.Writer, opt Options) *textPrinter {
 
 const (
 	titleWidth = 100 // in terminal columns
-	blockWidth = 100
-	blocksText = 5 // maximum number of blocks shown for a host; JSON and HTML show more
 )
 
 func (p *textPrinter) begin(r Report) error {
@@ -127,25 +125,6 @@ func (p *textPrinter) printLists(r Report) {
 	if led != nil {
 		writeLines(p.w, "\nhosts whose pages are mostly duplicates of pages on another host", led)
 	}
-	for _, l := range r.LeftOut {
-		p.printLeftOut(l)
-	}
-}
-
-func (p *textPrinter) printLeftOut(l LeftOut) {
-	said := "text that other hosts repeat"
-	if l.Blocks > 0 {
-		said = fmt.Sprintf("%s found on many of %s", Counted(l.Blocks, "block"), Counted(l.Pages, "different page"))
-	}
-	var lines []line
-	top, _ := first(l.Top, blocksText)
-	for _, b := range top {
-		lines = append(lines, line{N: int64(b.Pages), Text: harmless.Line(Clip(b.Text, blockWidth))})
-	}
-	if rest := l.Blocks - len(top); rest > 0 {
-		lines = append(lines, line{Text: "and " + Counted(rest, "more block")})
-	}
-	writeLines(p.w, fmt.Sprintf("\nrepeated text of %s, left out when comparing %s: %s", hostName(l.Host), Counted(l.Shortened, "page"), said), lines)
 }
 
 func (p *textPrinter) cluster(c Cluster) error {

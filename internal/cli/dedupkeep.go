@@ -167,7 +167,7 @@ func (n *notes) each(do func(noted) error) error {
 // inputs again, takes the pages of the records from n, and writes each record to the file for its
 // verdict.
 func (d *dedupRun) keepLongest(ctx context.Context, s store.Reader, rule dedup.Rule, in *corpus.Inputs, n *notes, out *corpusOut) (err error) {
-	d.whole, err = complete.Judge(ctx, s, complete.Options{Rule: rule, WholeText: true, Longest: true, Memory: *d.memory})
+	d.whole, err = complete.Judge(ctx, s, complete.Options{Rule: rule, Longest: true, Memory: *d.memory})
 	if err != nil || !d.records.given() {
 		return err
 	}

@@ -105,7 +105,7 @@ var flagGroups = map[string][]flagGroup{
 			heading: "What to report",
 			example: "skink report --about broken --format csv --out broken.csv",
 			common:  strings.Fields("store about changes since fail-on complete similarity format top out"),
-			rare:    strings.Fields("whole-text memory config help"),
+			rare:    strings.Fields("memory config help"),
 		},
 	},
 	"export": {
@@ -125,7 +125,7 @@ var flagGroups = map[string][]flagGroup{
 			heading: "Duplicates",
 			example: "skink export --complete --out pages.jsonl",
 			common:  strings.Fields("complete"),
-			rare:    strings.Fields("whole-text similarity memory config help"),
+			rare:    strings.Fields("similarity memory config help"),
 		},
 	},
 }

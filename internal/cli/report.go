@@ -28,8 +28,7 @@ links, redirects, canonical URLs, titles and more. --changes prints the pages th
 between visits. A report printed during a crawl is a snapshot.
 
 --complete compares all pages with all others after the crawl, so that the clusters do not
-depend on the order of the crawl. The comparison leaves out text that a host repeats on many
-pages, and the report lists this text; --whole-text compares all text.
+depend on the order of the crawl.
 
 These commands write a report for a browser, compare at a different similarity, write a table
 of broken links, and check limits in a CI job:
@@ -229,18 +228,17 @@ func (f *formFlags) options() report.Options { return report.Options{Format: f.f
 // completeFlags are the flags for comparing all pages of a store with each other, instead of using
 // the crawl's verdicts.
 type completeFlags struct {
-	flags               *pflag.FlagSet
-	complete, wholeText bool
-	similarity          float64
-	memory              *int64
+	flags      *pflag.FlagSet
+	complete   bool
+	similarity float64
+	memory     *int64
 }
 
-var completeRules = []flagRule{{"whole-text,similarity,memory", modifies, "complete", ""}}
+var completeRules = []flagRule{{"similarity,memory", modifies, "complete", ""}}
 
 func addCompleteFlags(flags *pflag.FlagSet) *completeFlags {
 	c := &completeFlags{flags: flags}
 	flags.BoolVar(&c.complete, "complete", false, "compare every page with all others after the crawl, so that the order of the crawl does not matter")
-	flags.BoolVar(&c.wholeText, "whole-text", false, "with --complete: also compare the text that a host repeats on many pages")
 	flags.Var(similarity(&c.similarity), "similarity", "with --complete: treat pages as near-duplicates if their resemblance is at least this (default: as in the crawl)")
 	c.memory = addMemoryFlag(flags, "with --complete: use about this much memory; if the texts need more, compare them in several rounds")
 	return c
@@ -288,7 +286,7 @@ func withStore(ctx context.Context, con Console, dir string, how *completeFlags,
 		return usagef("--similarity has no effect, because %s was created with --rule containment: omit it", harmless.Line(dir))
 	}
 	settings = how.over(settings)
-	whole, err := complete.Judge(ctx, s.Reader, complete.Options{Rule: rule, WholeText: how.wholeText, Similarity: settings.Similarity, Keep: true, Memory: *how.memory})
+	whole, err := complete.Judge(ctx, s.Reader, complete.Options{Rule: rule, Similarity: settings.Similarity, Keep: true, Memory: *how.memory})
 	if err != nil {
 		return err
 	}
@@ -307,17 +305,4 @@ func storedSettings(ctx context.Context, s store.Reader) (store.Settings, error)
 	return *set, nil
 }
 
-func ofWhole(w *complete.Whole) report.Source { return wholeReport{report.From(w, w.WhyLeads), w} }
-
-type wholeReport struct {
-	report.Source
-	w *complete.Whole
-}
-
-// Head adds the blocks of text, such as menus, that the comparison ignored because their host
-// repeats them on many pages.
-func (r wholeReport) Head(ctx context.Context) (report.Report, error) {
-	head, err := r.Source.Head(ctx)
-	head.LeftOut = r.w.LeftOut()
-	return head, err
-}
+func ofWhole(w *complete.Whole) report.Source { return report.From(w, w.WhyLeads) }

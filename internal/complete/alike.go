@@ -30,10 +30,8 @@ import (
 //
 // The resemblance of a pair is exact: the texts are compared, not sketches of them.
 //
-// Cost: most of the work is reading the text of each page about six times. That takes about half a
-// millisecond of CPU time for a page of 100 to 400 words. A store of 300,000 texts of 100 words, one in
-// ten of which resembles another, was compared with --whole-text, which reads each text about three
-// times. In one round, that took 27 seconds of CPU time and 245 MB of memory, at all similarities from
+// Cost: most of the work is reading the text of each page about three times. A store of 300,000 texts of
+// 100 words, one in ten of which resembles another, was compared. In one round, that took 27 seconds of CPU time and 245 MB of memory, at all similarities from
 // 0.3 up. In a limit of 200 MB, and so in many rounds, it took 51 seconds, and 168 MB of temporary files.
 //
 // Weakness: some stores are slow. If each page consists of a few paragraphs from a common pool, the

@@ -168,7 +168,7 @@ func TestNear(t *testing.T) {
 		cut := strings.Fields(text)
 		pages = append(pages, article(fmt.Sprintf("http://a.test/%d", i), strings.Join(cut[:200-10*i], " ")+" "+words(uint64(100+i), 10*i)))
 	}
-	a, s := alike(t, Options{Rule: defaultRule(t), WholeText: true}, pages...), storeOf(t, defaultRule(t), pages...)
+	a, s := alike(t, Options{Rule: defaultRule(t)}, pages...), storeOf(t, defaultRule(t), pages...)
 	above, below := nearPairs(t, a, s, 0.6, 1)
 	if len(above) != 1 || len(below) != 1 || above[0].Resemblance < 0.6 || below[0].Resemblance >= 0.6 {
 		t.Fatalf("above %v, below %v", above, below)

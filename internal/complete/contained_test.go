@@ -3,7 +3,6 @@ package complete
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -84,18 +83,18 @@ func (k *kept) Kept(context.Context, string) ([]byte, error) {
 
 func checkContained(t *rapid.T, w *Whole, rule dedup.Rule, pages []page) {
 	var canon dedup.Text
-	runs := make([]dedup.Set, len(w.texts))
-	shingles := make([]dedup.Set, len(w.texts))
-	for i := range w.texts {
+	runs := make([]dedup.Set, len(w.short))
+	shingles := make([]dedup.Set, len(w.short))
+	for i := range w.short {
 		url := urlOf(pages, w.pages.lead(i))
 		runs[i] = dedup.Runs(&canon, pages[slices.IndexFunc(pages, func(p page) bool { return p.url == url })].text)
 		shingles[i] = shinglesOf(rule, pages, url)
 	}
-	leads := make([]int, len(w.texts))
-	for i := range w.texts {
+	leads := make([]int, len(w.short))
+	for i := range w.short {
 		leads[i] = i
 		for leader := range i {
-			if leads[leader] == leader && !w.texts[leader].short && !w.texts[i].short && dedup.Containment(runs[i], runs[leader]) >= rule.Contained {
+			if leads[leader] == leader && !w.short[leader] && !w.short[i] && dedup.Containment(runs[i], runs[leader]) >= rule.Contained {
 				leads[i] = leader
 				break
 			}
@@ -138,82 +137,6 @@ func TestContainedClusters(t *testing.T) {
 	} {
 		t.Run(c.why, func(t *testing.T) {
 			same(t, "clusters", clustersOf(t, judge(t, storeOf(t, rule, c.pages...), Options{Rule: rule})), c.want)
-		})
-	}
-}
-
-// On a host with a template, an excerpt is found without the template's text, and pages that share
-// only the template are no excerpts.
-func TestContainedWithoutTemplate(t *testing.T) {
-	rule := containing(defaultRule(t), .95)
-	template := "\n" + words(7, 1500) + "\n"
-	var pages []page
-	for i := range uint64(30) {
-		p := article(fmt.Sprintf("http://a.test/%d", i), words(100+i, 60)+template)
-		p.title = fmt.Sprint(i)
-		pages = append(pages, p)
-	}
-	pages = append(pages, article("http://b.test/source", words(5, 2000)+words(105, 60)))
-	s := storeOf(t, rule, pages...)
-	same(t, "clusters", clustersOf(t, judge(t, s, Options{Rule: rule})),
-		"http://b.test/source (longest text), 1: http://a.test/5 near 0.014;\n")
-	if got := clustersOf(t, judge(t, s, Options{Rule: rule, WholeText: true})); !strings.Contains(got, ", 29:") {
-		t.Errorf("by the whole text, 29 pages are duplicates of one; got %s", got)
-	}
-}
-
-// A block that the host repeats may be in the middle of an excerpt, whether its source has the block
-// or not. Removing it must not create runs of words that the source does not have.
-func TestContainedAroundBlocks(t *testing.T) {
-	rule := containing(defaultRule(t), .95)
-	names := []string{"Syntax", "Parameters", "Return value", "Examples", "See also", "Notes"}
-	sections := func(seed uint64) (text string) {
-		for i, name := range names {
-			text += name + "\n" + words(seed+uint64(i), 20) + "\n"
-		}
-		return text
-	}
-	var manual []page
-	for i := range uint64(30) {
-		p := article(fmt.Sprintf("http://a.test/%d", i), sections(1000+10*i)+words(5000+i, 200))
-		p.title = fmt.Sprint("page ", i)
-		manual = append(manual, p)
-	}
-	for _, c := range []struct {
-		name, want string
-		pages      []page
-	}{
-		{"the source has the blocks", "http://a.test/3 (longest text), 1: http://a.test/excerpt near 0.373;\n", []page{article("http://a.test/excerpt", sections(1030))}},
-		{"the source has not", "http://b.test/source (longest text), 1: http://a.test/excerpt near 0.099;\n", []page{
-			article("http://a.test/excerpt", words(1, 25)+"\nNotes\n"+words(2, 25)+"\nNotes\n"+words(3, 25)),
-			article("http://b.test/source", words(9, 200)+"\n"+words(1, 25)+"\n"+words(2, 25)+"\n"+words(3, 25)+"\n"+words(11, 200)),
-		}},
-		{"parts too short for a run", "", []page{
-			article("http://a.test/list", strings.Repeat("two words\nNotes\nmore words\nSyntax\n", 20)),
-		}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			s := storeOf(t, rule, append(slices.Clone(manual), c.pages...)...)
-			same(t, "clusters", clustersOf(t, judge(t, s, Options{Rule: rule})), c.want)
-		})
-	}
-}
-
-// BenchmarkContained compares the cost of the two rules for a store of pages that share nothing.
-func BenchmarkContained(b *testing.B) {
-	var pages []page
-	rng := rand.New(rand.NewPCG(1, 2))
-	for i := range uint64(2000) {
-		pages = append(pages, article(fmt.Sprintf("http://a.test/%d", i), words(i, 100+rng.IntN(900))))
-	}
-	for _, share := range []float64{0, .95} {
-		b.Run(fmt.Sprint(share), func(b *testing.B) {
-			rule := containing(defaultRule(b), share)
-			s := storeOf(b, rule, pages...)
-			b.ReportAllocs()
-			for b.Loop() {
-				judge(b, s, Options{Rule: rule, Sparing: true})
-			}
 		})
 	}
 }

@@ -28,7 +28,7 @@ func TestFlood(t *testing.T) {
 		compared      int // largest number of comparisons for each page
 	}{{88, 0, 0}, {10, 1, 1}} {
 		for _, n := range []int{100, 200, 400, 800} {
-			w := judge(t, floodOf(t, n, c.own), Options{Rule: defaultRule(t), WholeText: true})
+			w := judge(t, floodOf(t, n, c.own), Options{Rule: defaultRule(t)})
 			if got := strings.Count(clustersOf(t, w), "\n"); got != c.clusters || w.compared > c.compared*n+10 {
 				t.Errorf("%d pages with %d words of their own: %d clusters, %d comparisons", n, c.own, got, w.compared)
 			}

@@ -31,11 +31,10 @@ import (
 // the page's last visit in the order of the store, because only a visit can change the text. The
 // state is computed while the pages are collected, which precedes every comparison. Once a page has
 // been added, removed or visited, the cache is stale, and all pages are compared again. Comparing
-// only the changed pages would be wrong: the ranking and the boilerplate of a host depend on all
-// pages.
+// only the changed pages would be wrong: the ranking depends on all pages.
 //
 // A comparison of many pages takes hours. So what it has found is stored after each round of the join
-// (see [dedup.Join]), and once the repeated blocks of the hosts are known. A comparison that was
+// (see [dedup.Join]). A comparison that was
 // interrupted continues there, if the pages have not changed. It reads the texts again to make the
 // entries of the join, but compares only the pairs of later rounds.
 //
@@ -43,7 +42,7 @@ import (
 
 // keptVersion is the version of the cached form. Increase it with each change that affects the
 // result of a comparison.
-const keptVersion = 6
+const keptVersion = 7
 
 // A keptMatches is the beginning of a cached comparison, a line of JSON. The pairs follow it: for each
 // pair, the difference of its leader to that of the previous pair and the difference of its text to
@@ -51,12 +50,10 @@ const keptVersion = 6
 // share that is contained comes first, and then the resemblance. All is compressed in the same way as
 // texts, so damage is detected.
 type keptMatches struct {
-	State        string         `json:"state"`
-	Similarities []float64      `json:"similarities"`
-	Hosts        []*boilerplate `json:"hosts"`
-	Pairs        int            `json:"pairs"`
-	Next         int32          `json:"next"`    // text at which the next round begins, or complete
-	Learned      bool           `json:"learned"` // whether Hosts are known
+	State        string    `json:"state"`
+	Similarities []float64 `json:"similarities"`
+	Pairs        int       `json:"pairs"`
+	Next         int32     `json:"next"` // text at which the next round begins, or complete
 
 	pairs []dedup.Take
 }
@@ -69,9 +66,6 @@ func (w *Whole) keptName() string {
 	if w.rule.Contained > 0 {
 		name = "contained"
 	}
-	if w.wholeText {
-		name += "-whole"
-	}
 	return name
 }
 
@@ -80,7 +74,7 @@ type stateHash struct{ hash.Hash }
 
 func newState(opt Options) stateHash {
 	h := stateHash{sha256.New()}
-	fmt.Fprintf(h, "%d %d %+v %t %t\n", keptVersion, dedup.TokenizerVersion, opt.Rule, opt.WholeText, opt.Longest)
+	fmt.Fprintf(h, "%d %d %+v %t\n", keptVersion, dedup.TokenizerVersion, opt.Rule, opt.Longest)
 	return h
 }
 
@@ -116,7 +110,7 @@ func (w *Whole) remember(ctx context.Context, found *dedup.Taken, next int32) {
 		return
 	}
 	found.Sort()
-	k := keptMatches{State: w.state, Similarities: found.Similarities(), Hosts: w.hosts, Pairs: len(found.Pairs()), Next: next, Learned: w.repeated != nil}
+	k := keptMatches{State: w.state, Similarities: found.Similarities(), Pairs: len(found.Pairs()), Next: next}
 	b, err := json.Marshal(k)
 	if err != nil {
 		return
@@ -156,9 +150,6 @@ func (w *Whole) recall(ctx context.Context, similarities []float64) *dedup.Taken
 	if !ok {
 		return nil
 	}
-	if k.Learned {
-		w.repeat(k.Hosts)
-	}
 	w.begun = k
 	lacks := func(similarity float64) bool { return !slices.Contains(k.Similarities, similarity) }
 	if k.Next != complete || slices.ContainsFunc(similarities, lacks) {
@@ -188,7 +179,7 @@ func (k *keptMatches) unpack(b []byte, contained bool) (alike []float64, ok bool
 
 // restore returns the clusters that were stored.
 func (w *Whole) restore(k *keptMatches) (*dedup.Taken, error) {
-	found, err := dedup.NewTaken(len(w.texts), k.Similarities)
+	found, err := dedup.NewTaken(len(w.short), k.Similarities)
 	if err != nil {
 		return nil, err
 	}
@@ -204,14 +195,11 @@ func (w *Whole) restore(k *keptMatches) (*dedup.Taken, error) {
 // them, and the text at which the next round begins.
 func (w *Whole) resume(ctx context.Context, similarities []float64) (found *dedup.Taken, next int32, err error) {
 	k := &w.begun
-	if slices.Equal(k.Similarities, similarities) && k.Learned == (w.repeated != nil) {
+	if slices.Equal(k.Similarities, similarities) {
 		if found, err := w.restore(k); err == nil {
 			return found, k.Next, nil
 		}
 	}
-	found, err = dedup.NewTaken(len(w.texts), similarities)
-	if err == nil && w.repeated != nil {
-		w.remember(ctx, found, 0)
-	}
+	found, err = dedup.NewTaken(len(w.short), similarities)
 	return found, 0, err
 }

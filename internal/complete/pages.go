@@ -203,7 +203,7 @@ func (w *Whole) addText(words uint32) {
 	if !short {
 		w.words += int(words)
 	}
-	w.texts = append(w.texts, text{short: short})
+	w.short = append(w.short, short)
 }
 
 // An election finds each page that leads its copies because the page that would otherwise lead them

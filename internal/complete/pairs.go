@@ -45,7 +45,7 @@ func Pairs(ctx context.Context, s store.Reader, rule dedup.Rule, bytes int64) it
 
 // pairs adds all pairs of pages to rows.
 func (w *Whole) pairs(ctx context.Context, rows *sorter) (err error) {
-	for i := range w.texts { // also if the text is too short to compare
+	for i := range w.short { // also if the text is too short to compare
 		if err := w.addPairs(ctx, rows, int32(i), int32(i), 1); err != nil {
 			return err
 		}

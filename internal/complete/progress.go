@@ -1,8 +1,7 @@
 package complete
 
 // A progress reports how much of a comparison is done. All steps are assumed to take the same time.
-// First the whole texts are counted, joined and clustered. Then the boilerplate of hosts is found,
-// and the texts without it are counted, joined and clustered again.
+// The shingles of the texts are counted and indexed, and the texts are joined.
 type progress struct {
 	tell  func(share float64) // called with the completed share, from 0 to 1; may be nil
 	all   int
@@ -11,8 +10,8 @@ type progress struct {
 }
 
 const (
-	allSteps       = 7
-	containedSteps = 8   // number of steps if the rule is containment
+	allSteps       = 3
+	containedSteps = 4   // number of steps if the rule is containment
 	tellEvery      = 256 // number of parts of a step between two reports
 )
 

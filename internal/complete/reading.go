@@ -24,7 +24,7 @@ import (
 // counted returns a function that calls take and reports progress. It begins a new step, in which
 // each text is one part.
 func (w *Whole) counted(take func(int, dedup.Set) error) func(int, dedup.Set) error {
-	step, done := w.progress.next(len(w.texts)), 0
+	step, done := w.progress.next(len(w.short)), 0
 	return func(i int, s dedup.Set) error {
 		done++
 		step(done)
@@ -35,11 +35,11 @@ func (w *Whole) counted(take func(int, dedup.Set) error) func(int, dedup.Set) er
 // readAll calls shingle for each text for which done is false, and passes the resulting shingles to
 // take. The order of texts is arbitrary, and calls of take do not overlap. When readAll returns,
 // done is true for all texts.
-func (w *Whole) readAll(ctx context.Context, done []bool, shingle func(canon *dedup.Text, i int, p wording) dedup.Set, take func(i int, s dedup.Set) error) error {
+func (w *Whole) readAll(ctx context.Context, done []bool, shingle func(canon *dedup.Text, p wording) dedup.Set, take func(i int, s dedup.Set) error) error {
 	if w.sparing {
 		var canon dedup.Text
 		return w.passOver(ctx, done, func(i int, p wording) error {
-			return take(i, shingle(&canon, i, p))
+			return take(i, shingle(&canon, p))
 		})
 	}
 	type numbered struct {
@@ -64,7 +64,7 @@ func (w *Whole) readAll(ctx context.Context, done []bool, shingle func(canon *de
 		workers.Go(func() error {
 			var canon dedup.Text
 			for r := range read {
-				s := shingle(&canon, r.at, r.wording)
+				s := shingle(&canon, r.wording)
 				taking.Lock()
 				err := take(r.at, s)
 				taking.Unlock()
@@ -102,7 +102,7 @@ func (w *Whole) passOver(ctx context.Context, done []bool, yield func(i int, p w
 			return err
 		}
 	}
-	for i := range w.texts {
+	for i := range w.short {
 		if done[i] {
 			continue
 		}

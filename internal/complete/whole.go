@@ -1,7 +1,6 @@
 // Package complete judges all pages of a store against all others. The result does not depend on
 // which page was fetched first. [Judge] returns a store's records with new verdicts, and [Pairs]
-// lists the pairs of pages that resemble each other. The comparison ignores blocks that a host
-// repeats on many pages.
+// lists the pairs of pages that resemble each other.
 //
 // The package does not change the pages of a store.
 package complete
@@ -11,7 +10,6 @@ import (
 	"context"
 	"errors"
 	"iter"
-	"slices"
 
 	"skink/dedup"
 	"skink/internal/memory"
@@ -31,9 +29,6 @@ import (
 // that is not yet in a cluster leads a new one. The new cluster consists of all pages that resemble
 // the leader enough and are not yet in a cluster.
 //
-// The comparison leaves out blocks that a host repeats on many pages, unless the options ask for
-// whole texts. A page that would have too few words left is compared whole. See boilerplate.go.
-//
 // Pages stored without their text cannot be compared. They keep the verdict of the crawl, and are
 // in no cluster here.
 //
@@ -52,36 +47,25 @@ type Whole struct {
 	store.Reader
 	rule       dedup.Rule
 	by         ranking
-	wholeText  bool
 	sparing    bool
 	keep       bool
 	memory     int64
 	begun      keptMatches // where an interrupted comparison of the same input ended
 	order      *precedence.Order
-	state      string          // hash that identifies the input of the comparison; see kept.go
-	pages      pages           // the compared pages
-	texts      []text          // the distinct texts of the pages
-	words      int             // sum of the words of all texts that are not short
-	hosts      []*boilerplate  // the blocks that each host repeats, sorted by host name
-	repeated   map[uint64]bool // hashes of the blocks that at least one host repeats
-	clustering                 // clusters of the texts
-	compared   int             // number of pairs of texts compared exactly
+	state      string // hash that identifies the input of the comparison; see kept.go
+	pages      pages  // the compared pages
+	short      []bool // for each distinct text of the pages, whether it is too short for the rule to compare it
+	words      int    // sum of the words of all texts that are not short
+	clustering        // clusters of the texts
+	compared   int    // number of pairs of texts compared exactly
 	urls       urls
 	progress   progress
 }
 
-// A text represents all pages with the same words.
-type text struct {
-	short   bool // whether the text is too short for the rule to compare it
-	shorter bool // whether the text is compared without the blocks that are repeated on many pages of a host
-	bare    bool // whether the text has blocks that are repeated on many pages of a host, but is compared whole, because too few words would be left
-}
-
 // Options control how the pages of a store are compared, and which page leads a cluster.
 type Options struct {
-	Rule      dedup.Rule
-	WholeText bool // whether to compare whole texts; otherwise blocks that a host repeats on many pages are ignored
-	Longest   bool // whether the longest text leads a cluster, or the page stored first if several are longest; otherwise package precedence decides, with the rule containment among the longest
+	Rule    dedup.Rule
+	Longest bool // whether the longest text leads a cluster, or the page stored first if several are longest; otherwise package precedence decides, with the rule containment among the longest
 
 	// Keep enables the cache: a cached result is used, and a new one is cached beside the store.
 	// So is how far a comparison is, after each of its rounds.
@@ -90,8 +74,7 @@ type Options struct {
 	// process.
 	Sparing bool
 	// Similarity is the minimum resemblance, above 0 and up to 1, of near-duplicates. 0 means the
-	// similarity of Rule. The repeated blocks of hosts are always found with the similarity of Rule,
-	// so they do not depend on this field. It has no effect if the rule is containment.
+	// similarity of Rule. It has no effect if the rule is containment.
 	Similarity float64
 	// Memory is the memory of the process in bytes, about which the comparison tries to stay. 0 means
 	// [memory.Default].
@@ -144,51 +127,18 @@ func compareTexts(ctx context.Context, s store.Reader, opt Options, similarities
 	return w, found, nil
 }
 
-// A comparer finds the clusters of texts at some similarities: by their whole texts, or without the
-// blocks that are repeated on many pages of a host.
-type comparer interface {
-	whole(ctx context.Context, similarities []float64) (*dedup.Taken, error)
-	shortened(ctx context.Context, similarities []float64) (*dedup.Taken, error)
-}
-
 // find compares the texts with each other.
 func (w *Whole) find(ctx context.Context, similarities []float64) (found *dedup.Taken, err error) {
 	if w.rule.Contained > 0 {
-		x, err := newExcerpts(ctx, w)
-		if err == nil {
-			found, err = w.findBy(ctx, x, similarities, w.rule.Contained)
-		}
+		found, err = findExcerpts(ctx, w, similarities)
 		if err == nil {
 			err = w.measureAlike(ctx, found.Pairs())
 		}
 		return found, err
 	}
 	c := newMatcher(w)
-	found, err = w.findBy(ctx, c, similarities, w.rule.Similarity)
+	found, err = c.find(ctx, similarities)
 	return found, errors.Join(err, c.entries.close())
-}
-
-// findBy first finds the blocks that are repeated on many pages of a host, by the clusters at the
-// similarity of the crawl. Then it compares the texts without them, unless Options.WholeText is set.
-func (w *Whole) findBy(ctx context.Context, by comparer, similarities []float64, crawls float64) (*dedup.Taken, error) {
-	if !w.wholeText && !w.begun.Learned {
-		found, err := by.whole(ctx, []float64{crawls})
-		if err != nil {
-			return nil, err
-		}
-		w.clustering.set(found, crawls)
-		if err := w.learn(ctx); err != nil {
-			return nil, err
-		}
-		w.clustering = clustering{}
-		if len(w.repeated) == 0 && slices.Equal(similarities, found.Similarities()) {
-			return found, nil
-		}
-	}
-	if len(w.repeated) > 0 {
-		return by.shortened(ctx, similarities)
-	}
-	return by.whole(ctx, similarities)
 }
 
 // room returns how many bytes the tables of a comparison may take. Some are for the pages and their
@@ -212,7 +162,7 @@ func (w *Whole) occurrences(words int) *dedup.Occurrences {
 // precedence, without comparing them.
 func readWhole(ctx context.Context, s store.Reader, opt Options) (_ *Whole, err error) {
 	by := ranking{longest: opt.Longest || opt.Rule.Contained > 0, stored: opt.Longest}
-	w := &Whole{Reader: s, rule: opt.Rule, by: by, wholeText: opt.WholeText, sparing: opt.Sparing, keep: opt.Keep, memory: opt.Memory}
+	w := &Whole{Reader: s, rule: opt.Rule, by: by, sparing: opt.Sparing, keep: opt.Keep, memory: opt.Memory}
 	w.progress.tell, w.progress.all = opt.Progress, allSteps
 	if w.order, err = precedence.Read(ctx, s); err != nil {
 		return nil, err
@@ -258,7 +208,7 @@ func (w *Whole) judge(r *store.Record) (compared bool) {
 		r.Resemblance, r.Containment = w.resemblance(i)
 	case w.pages.first[i] != page:
 		r.Verdict, r.Leader, r.Resemblance, r.Found = dedup.Exact, w.pages.lead(int(i)), 1, dedup.ByText
-	case w.texts[i].short:
+	case w.short[i]:
 		r.Verdict = dedup.Thin
 	}
 	return true

@@ -30,9 +30,9 @@ func TestKilledJoin(t *testing.T) {
 		t.Fatal(err)
 	}
 	j.run(t, "dedup", "--quiet", "--store", store, texts)
-	report := []string{"report", "--store", store, "--complete", "--whole-text", "--format", "json"}
+	report := []string{"report", "--store", store, "--complete", "--format", "json"}
 	want := j.run(t, append(report, "--memory", "4GB")...) // one round
-	state := filepath.Join(store, "alike-whole.kept")
+	state := filepath.Join(store, "alike.kept")
 	if err := os.Remove(state); err != nil {
 		t.Fatal(err)
 	}
