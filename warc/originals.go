@@ -58,7 +58,7 @@ func (o *Originals) Find(digest string) *Original {
 	i, _ := slices.BinarySearchFunc(o.places, key, func(p payloadAt, key uint64) int { return cmp.Compare(p.payload, key) })
 	for ; i < len(o.places) && o.places[i].payload == key; i++ {
 		p := o.places[i]
-		if found := o.archives[p.archive].at(p.offset); found != nil {
+		if found := o.archives[p.archive].At(p.offset); found != nil {
 			if found.Type() == Response && bare(found.Header.Get("WARC-Payload-Digest")) == bare(digest) {
 				return found
 			}
@@ -109,8 +109,8 @@ func (a *Archive) entries() (entries []Entry) {
 	return entries
 }
 
-// at returns the record at an offset, or nil if it cannot be read.
-func (a *Archive) at(offset int64) *Original {
+// At returns the record at an offset, or nil if it cannot be read.
+func (a *Archive) At(offset int64) *Original {
 	f, err := a.Open()
 	if err != nil {
 		return nil

@@ -263,7 +263,7 @@ func writeIndex(to string, entries []warc.Entry) error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(warc.WriteIndex(f, entries), f.Close()); err != nil {
+	if err := errors.Join(warc.WriteIndex(f, entries), f.Sync(), f.Close()); err != nil {
 		return err
 	}
 	return os.Rename(to+opening, to)
@@ -328,7 +328,7 @@ func (v *volume) keep(raw *wire.Raw, p packed, fields warc.Header) error {
 	if v.wrote(p); raw.Posted == "" {
 		return nil
 	}
-	return v.store.SetMeta(ctx, postedName+fields.Get(corpus.PostedField), named(at))
+	return v.store.SetMeta(ctx, PostedName+fields.Get(corpus.PostedField), named(at))
 }
 
 func (a *Archive) volume(private bool) *volume {

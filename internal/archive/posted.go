@@ -21,13 +21,14 @@ import (
 // payloads. If a process is killed before the page is committed, the response stands behind the end of the open
 // file. So it is moved to that end, before the file is truncated behind it.
 
-const postedName = store.Learned + "posted/"
+// PostedName is the beginning of the names under which the store keeps the positions.
+const PostedName = store.Learned + "posted/"
 
 // Posted returns the response to a POST request with the given [wire.Raw.Posted], or nil if the archive has none
 // of this round.
 func (a *Archive) Posted(ctx context.Context, key string) *wire.Answer {
 	key = dedup.HashOf([]byte(key)).String()
-	text, err := a.store.Meta(ctx, postedName+key)
+	text, err := a.store.Meta(ctx, PostedName+key)
 	var at store.Archived
 	if err != nil || json.Unmarshal(text, &at) != nil {
 		return nil
@@ -80,7 +81,7 @@ func (t *tail) movePosted(ctx context.Context, end int64) (int64, error) {
 	}
 	_, err = t.file.WriteAt(moved, end)
 	for key, at := range places {
-		err = errors.Join(err, s.SetMeta(ctx, postedName+key, named(at)))
+		err = errors.Join(err, s.SetMeta(ctx, PostedName+key, named(at)))
 	}
 	return end + int64(len(moved)), err
 }

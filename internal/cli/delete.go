@@ -11,6 +11,7 @@ import (
 
 	"skink/base/harmless"
 	"skink/frontier"
+	"skink/internal/archive"
 	"skink/internal/session"
 	"skink/report"
 	"skink/store"
@@ -24,19 +25,21 @@ var deleteCommand = command{
 Deletes all that a store has of some pages, with the links to them and the files that only they
 need. Duplicates of the pages get other leaders. The next feed names the pages as gone, and an
 order keeps later crawls from fetching them. The store is written again, which needs room for a
-second one. No other process may use it meanwhile. If the command is killed, run it again. For
-web archives, it prints where the pages are, as FILE:OFFSET URL.
+second one. No other process may use it meanwhile. If the command is killed, run it again. With
+--warc, it also deletes the pages from the web archives in a folder. For other archives, it prints
+where the pages are, as FILE:OFFSET URL.
 
 These commands count what would be deleted, and delete it:
 
-  skink delete --store docs --host people.example.org --dry-run
-  skink delete --store docs --host people.example.org`,
+  skink delete --store docs --host people.example.org --warc archive --dry-run
+  skink delete --store docs --host people.example.org --warc archive`,
 	setup: setupDelete,
 }
 
 type deleteFlags struct {
 	store            *string
 	url, host, match string
+	warc             []string
 	again, dryRun    bool
 }
 
@@ -45,6 +48,7 @@ func setupDelete(flags *pflag.FlagSet) runFunc {
 	flags.StringVar(&f.url, "url", "", "`URL` delete the page with this address")
 	flags.StringVar(&f.host, "host", "", "`HOST` delete all pages of this host")
 	flags.StringVar(&f.match, "match", "", "`REGEXP` delete pages whose URLs match this regular expression")
+	flags.StringArrayVar(&f.warc, "warc", nil, "`DIR` also delete the pages from the web archives in this folder (repeatable)")
 	flags.BoolVar(&f.again, "again", false, "let later crawls fetch the pages again")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "only print what would be deleted")
 	return f.run
@@ -84,6 +88,14 @@ func (f *deleteFlags) run(ctx context.Context, con Console, _ []string) (err err
 	}
 	defer func() { err = keepFirst(err, s.Close()) }()
 	e := &session.Erasure{Match: match}
+	e.Warc = &archive.Erasure{Dirs: f.warc, Erases: e.Erases, Note: func(text string) { fmt.Fprintln(con.Err, harmless.Line(text)) }}
+	if !f.dryRun {
+		end, err := e.Begin(ctx, &s.NamedStore)
+		if err != nil {
+			return err
+		}
+		defer end()
+	}
 	if err := e.Find(ctx, s); err != nil {
 		return err
 	}
@@ -91,19 +103,24 @@ func (f *deleteFlags) run(ctx context.Context, con Console, _ []string) (err err
 		fmt.Fprintf(con.Out, "archived: %s\n", harmless.Line(place))
 	}
 	text := fmt.Sprintf("%s, %s to them, and %s", report.Counted(int64(e.Pages), "record"), report.Counted(int64(e.Links), "link"), report.Counted(int64(e.Queued), "queued URL"))
+	done := "would delete"
 	if f.dryRun {
-		fmt.Fprintf(con.Out, "would delete %s\n", text)
-		return nil
-	}
-	if err := f.delete(ctx, con, s, e, order); err != nil {
+		err = e.Warc.Write(ctx, "")
+	} else if done, err = "deleted", f.delete(ctx, s, e, order); err != nil {
 		return fmt.Errorf("delete from %s: %w: run the command again", s.Name, err)
 	}
-	fmt.Fprintf(con.Out, "deleted %s\n", text)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(con.Out, "%s %s\n", done, text)
+	if w := e.Warc; f.warc != nil {
+		fmt.Fprintf(con.Out, "web archives: %s %s (%s), and %s to another record\n", done, report.Counted(w.Records, "record"), report.Bytes(w.Bytes), report.Counted(w.Moved, "payload"))
+	}
 	return nil
 }
 
 // delete deletes what e has found.
-func (f *deleteFlags) delete(ctx context.Context, con Console, s *writeStore, e *session.Erasure, o store.Order) error {
+func (f *deleteFlags) delete(ctx context.Context, s *writeStore, e *session.Erasure, o store.Order) (err error) {
 	name := *f.store
 	if err := roomFor(name, name); err != nil {
 		return err
@@ -120,12 +137,15 @@ func (f *deleteFlags) delete(ctx context.Context, con Console, s *writeStore, e 
 	if err != nil {
 		return err
 	}
-	err = store.Copy(ctx, to, e.From(s), func(int64) {})
+	err = e.Copy(ctx, to, s, func(int64) { to.hold(ctx) })
 	if err = keepFirst(err, to.Close()); err == nil {
 		err = s.Close()
 	}
 	if err != nil {
 		return errors.Join(err, to.remove())
 	}
-	return to.take()
+	if err := to.take(); err != nil {
+		return err
+	}
+	return e.Complete()
 }

@@ -42,9 +42,7 @@ func copyStore(ctx context.Context, con Console, name, copyName string) (err err
 	told := time.Now()
 	source := from.Reader.(store.Dumper) // every store opened by openToRead is a Dumper
 	err = store.Copy(ctx, n, source, func(pages int64) {
-		if isShared(copyName) {
-			_, _ = n.Claim(ctx, "store copy", 0, time.Minute) // claims no host, but shows other processes that the store is in use
-		}
+		n.hold(ctx)
 		if time.Since(told) > tellEvery {
 			told = time.Now()
 			fmt.Fprintf(con.Err, "%s copied\n", report.Counted(pages, "record"))
@@ -92,6 +90,14 @@ func roomFor(name, copyName string) error {
 type aside struct {
 	store.Store
 	take, remove func() error
+	shared       bool
+}
+
+// hold shows other processes that the store is in use. They believe it for some seconds.
+func (a aside) hold(ctx context.Context) {
+	if a.shared {
+		_, _ = a.Claim(ctx, "store copy", 0, time.Minute) // claims no host
+	}
 }
 
 // openAside opens the store that takes the place of the named one, which may not exist yet.
@@ -107,7 +113,7 @@ func openAside(ctx context.Context, name string) (a aside, err error) {
 			_, err := badger.RewriteIn(name)
 			return errors.Join(err, place.discard())
 		}
-		return aside{s, func() error { return badger.TakeRewritten(name) }, remove}, err
+		return aside{s, func() error { return badger.TakeRewritten(name) }, remove, false}, err
 	}
 	at, err := addressOf(name)
 	if err != nil {
@@ -115,11 +121,18 @@ func openAside(ctx context.Context, name string) (a aside, err error) {
 	}
 	beside := at.Beside()
 	remove := func() error { return postgres.Drop(context.WithoutCancel(ctx), beside) }
-	if err := remove(); err != nil && !errors.Is(err, store.ErrNotExist) {
+	err = remove()
+	switch {
+	case errors.Is(err, store.ErrInUse):
+		return a, fmt.Errorf("%w: wait until the other skink delete or skink store copy ends", err)
+	case err != nil && !errors.Is(err, store.ErrNotExist):
 		return a, err
 	}
 	s, err := postgres.Open(ctx, beside, postgres.Options{Create: true})
-	return aside{s, func() error { return postgres.Replace(ctx, at, beside) }, remove}, err
+	if a = (aside{s, func() error { return postgres.Replace(ctx, at, beside) }, remove, true}); err == nil {
+		a.hold(ctx)
+	}
+	return a, err
 }
 
 func contents(ctx context.Context, s store.Store) (string, error) {

@@ -167,7 +167,7 @@ func Originals(files []Archive) *warc.Originals {
 		if _, isPrivate := f.First(); isPrivate {
 			to = &private
 		}
-		*to = append(*to, warc.Archive{Name: f.Name, Open: f.unpacked, Index: f.index})
+		*to = append(*to, warc.Archive{Name: f.Name, Open: f.Unpacked, Index: f.index})
 	}
 	return warc.NewOriginals(append(public, private...))
 }
@@ -176,8 +176,8 @@ func (a Archive) index() (io.ReadCloser, error) {
 	return os.Open(strings.TrimSuffix(a.Name, ".warc.gz") + ".cdxj") // exists only for a closed file on disk
 }
 
-// unpacked opens an archive. It decompresses zstd, which package warc cannot read.
-func (a Archive) unpacked() (io.ReadCloser, error) {
+// Unpacked opens an archive. It decompresses zstd, which package warc cannot read.
+func (a Archive) Unpacked() (io.ReadCloser, error) {
 	f, err := a.Open()
 	if err != nil || !strings.HasSuffix(a.Name, ".zst") {
 		return f, err

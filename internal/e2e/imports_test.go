@@ -78,7 +78,7 @@ var table = map[string]struct {
 	"dedup/align":                 {[]string{"dedup"}, nil},
 	"internal/ingest":             {[]string{"frontier", "crawler", "crawler/robots", "extract", "extract/markup", "extract/stylesheet", "document", "dedup", "store", "internal/corpus", "base/batcher", "base/lru", "internal/memory", "store/precedence", "crawler/learn", "crawler/sitemap"}, nil},
 	"internal/corpus":             {[]string{"internal/output", "extract", "document", "base/table", "crawler", "crawler/render", "crawler/wire", "frontier", "store", "warc"}, nil},
-	"internal/archive":            {[]string{"crawler", "crawler/wire", "dedup", "frontier", "internal/corpus", "internal/ingest", "store", "warc", "base/batcher", "base/lock"}, nil},
+	"internal/archive":            {[]string{"crawler", "crawler/wire", "dedup", "frontier", "internal/corpus", "internal/ingest", "store", "store/disk", "warc", "base/batcher", "base/lock"}, nil},
 	"internal/complete":           {[]string{"report/audit", "dedup", "store", "base/field", "base/lru", "base/priority", "internal/memory", "internal/output", "store/disk", "store/precedence"}, nil},
 	"internal/monitor":            {[]string{"base/loopback"}, []string{"github.com/prometheus/client_golang"}},
 	"internal/session":            {[]string{"internal/output", "crawler", "crawler/access", "crawler/folder", "crawler/learn", "crawler/wire", "dedup", "document", "extract", "feed", "feed/release", "frontier", "internal/archive", "internal/bucket", "internal/complete", "internal/corpus", "store/disk", "base/harmless", "internal/ingest", "internal/memory", "internal/monitor", "store/precedence", "report", "report/audit", "store", "store/remote", "view", "warc"}, nil},

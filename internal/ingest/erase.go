@@ -32,7 +32,8 @@ func remainder(known *store.Record) store.Record {
 	r := store.Record{
 		ID: known.ID, URL: known.URL, Kind: store.Outside, Private: known.Private, Signals: known.Signals,
 		Checked: known.Checked, Requisite: known.Requisite, Sitemap: known.Sitemap,
-		Fetch: store.Fetch{Detail: erasedDetail, FetchedAt: after(known.Began()), Depth: known.Depth},
+		Fetch:   store.Fetch{Detail: erasedDetail, FetchedAt: after(known.Began()), Depth: known.Depth, Archive: known.Archive},
+		History: store.History{Answered: known.Answered}, // places in archives are needed until the store is written again
 	}
 	if r.Earlier = slices.Clone(known.Earlier); known.Kind == store.Page {
 		r.Succeeds(known, nil, 0)

@@ -3,13 +3,16 @@ package session
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"strings"
 
 	"skink/frontier"
+	"skink/internal/archive"
 	"skink/internal/ingest"
 	"skink/report/audit"
 	"skink/store"
@@ -29,6 +32,7 @@ import (
 // An Erasure deletes pages from a store, with the files that only they need.
 type Erasure struct {
 	Match  func(url string) bool // selects the URLs to delete
+	Warc   *archive.Erasure      // deletes the same pages from web archives; nil means none
 	Pages  int                   // records to delete
 	Places []string              // file and offset of the deleted records in archives, with their URLs
 	Links  int                   // links from other pages to deleted URLs
@@ -37,7 +41,12 @@ type Erasure struct {
 	urls  []string        // of the records in the order in which they are deleted
 	taken map[string]bool // the same URLs
 	hosts map[string]bool // their hosts
+
+	id, ids string // of this erasure in web archives, and of all
 }
+
+// Erases reports whether a URL is deleted, also that of a file which only deleted pages need.
+func (e *Erasure) Erases(url string) bool { return e.taken[url] || e.Match(url) }
 
 // Find finds what is to be deleted. It changes nothing.
 func (e *Erasure) Find(ctx context.Context, s store.Store) error {
@@ -73,6 +82,9 @@ func (e *Erasure) Find(ctx context.Context, s store.Store) error {
 	for _, url := range e.urls {
 		e.hosts[frontier.HostOf(url)] = true
 	}
+	if err := e.Warc.Find(ctx); err != nil {
+		return err
+	}
 	for _, err := range e.From(s).Dump(ctx) {
 		if err != nil {
 			return err
@@ -81,7 +93,35 @@ func (e *Erasure) Find(ctx context.Context, s store.Store) error {
 	return nil
 }
 
-// Mark replaces the records to delete, and judges the pages again that followed them.
+// erasureName is the name of the value with the IDs of the erasures of web archives; see [archive.Erasure].
+const erasureName = "erasures"
+
+// Begin completes what a killed process has left in web archives, and reserves them until end is called.
+func (e *Erasure) Begin(ctx context.Context, s *NamedStore) (end func(), err error) {
+	ids, err := s.Meta(ctx, erasureName)
+	if err != nil {
+		return nil, err
+	}
+	e.id = rand.Text()
+	e.ids = string(ids) + " " + e.id
+	if end, err = e.Warc.Begin(string(ids)); err != nil {
+		return nil, err
+	}
+	for _, dir := range e.Warc.Dirs {
+		left, err := Adopt(ctx, s, dir, s.Requeue, func(format string, args ...any) { e.Warc.Note(fmt.Sprintf(format, args...)) })
+		for name, why := range left {
+			err = fmt.Errorf("%s: %s", name, why)
+		}
+		if err != nil {
+			end()
+			return nil, err
+		}
+	}
+	return end, nil
+}
+
+// Mark replaces the records to delete, and judges the pages again that followed them. It also writes the
+// web archives again, beside their places.
 func (e *Erasure) Mark(ctx context.Context, s *NamedStore) error {
 	set, err := store.ReadSettings(ctx, s)
 	if err != nil || set == nil {
@@ -105,8 +145,23 @@ func (e *Erasure) Mark(ctx context.Context, s *NamedStore) error {
 			err = pipeline.Erase(ctx, r)
 		}
 	}
-	return cmp.Or(err, pipeline.Close())
+	if err = cmp.Or(err, pipeline.Close()); err != nil {
+		return err
+	}
+	return e.Warc.Write(ctx, e.id)
 }
+
+// Copy copies what stays of a store to an empty one.
+func (e *Erasure) Copy(ctx context.Context, to, from store.Store, progress func(pages int64)) error {
+	err := store.Copy(ctx, to, e.From(from), progress)
+	if err == nil && len(e.Warc.Dirs) > 0 {
+		err = to.SetMeta(ctx, erasureName, []byte(e.ids))
+	}
+	return err
+}
+
+// Complete puts the web archives in place. The copy must be in place.
+func (e *Erasure) Complete() error { return e.Warc.Complete(e.ids) }
 
 // From returns the store without what is to be deleted.
 func (e *Erasure) From(s store.Dumper) store.Dumper { return remaining{e, s} }
@@ -136,14 +191,14 @@ func (r remaining) Dump(ctx context.Context) iter.Seq2[*store.Part, error] {
 func (e *Erasure) keeps(p *store.Part) (bool, error) {
 	switch {
 	case p.Value != nil:
-		return e.keepsValue(p.Value.Name), nil
+		return e.keepsValue(p.Value)
 	case p.Page != nil:
 		return e.keepsPage(p.Page)
 	case p.Outside != "":
 		url, _ := frontier.Left(p.Outside)
 		return !e.Match(url), nil
 	case p.Item != nil:
-		if e.Match(p.Item.URL) || e.taken[p.Item.URL] {
+		if e.Erases(p.Item.URL) {
 			e.Queued++
 			return false, nil
 		}
@@ -152,11 +207,28 @@ func (e *Erasure) keeps(p *store.Part) (bool, error) {
 	return true, nil
 }
 
-func (e *Erasure) keepsValue(name string) bool {
-	if host, learned := strings.CutPrefix(name, store.Learned); learned {
-		return !e.hosts[host] && !strings.HasPrefix(host, "payload")
+func (e *Erasure) keepsValue(v *store.NamedValue) (keep bool, err error) {
+	host, learned := strings.CutPrefix(v.Name, store.Learned)
+	switch {
+	case strings.HasPrefix(v.Name, archive.PostedName):
+		var at store.Archived
+		if err = json.Unmarshal(v.Value, &at); err == nil {
+			at = e.Warc.Place(at)
+			v.Value, err = json.Marshal(at)
+		}
+		return at.File != "", err
+	case learned:
+		return !e.hosts[host] && !strings.HasPrefix(host, "payload"), nil
+	case v.Name == seedsName:
+		var all Seeds
+		if err = json.Unmarshal(v.Value, &all); err == nil {
+			all.URLs, all.Moved = slices.DeleteFunc(all.URLs, e.Match), slices.DeleteFunc(all.Moved, e.Match)
+			maps.DeleteFunc(all.From, func(to, from string) bool { return e.Match(to) || e.Match(from) })
+			v.Value, err = json.Marshal(all)
+		}
+		return true, err
 	}
-	return !audit.IsKept(name) && name != ingest.InFlight
+	return !audit.IsKept(v.Name) && v.Name != ingest.InFlight, nil
 }
 
 func (e *Erasure) keepsPage(p *store.Placed) (bool, error) {
@@ -167,14 +239,16 @@ func (e *Erasure) keepsPage(p *store.Placed) (bool, error) {
 	if e.taken[r.URL] {
 		e.Pages++
 		for _, at := range []store.Archived{r.Archive, r.Answered} {
-			if at.File != "" {
+			if at.File != "" && !e.Warc.Deletes(at.File) {
 				e.Places = append(e.Places, fmt.Sprintf("%s:%d %s", at.File, at.Offset, r.URL))
 			}
 		}
 		if p.State != frontier.Unknown {
 			p.State = frontier.Outside
 		}
-		return !r.Requisite, nil
+		r.Archive, r.Answered = store.Archived{}, store.Archived{}
+		p.Record, err = json.Marshal(r)
+		return !r.Requisite, err
 	}
 	links, err := store.UnpackLinks(r.URL, p.Links)
 	if err != nil {
@@ -185,18 +259,21 @@ func (e *Erasure) keepsPage(p *store.Placed) (bool, error) {
 		e.Links += n - len(links)
 		p.Links = store.PackLinks(r.URL, links)
 	}
-	if e.forget(&r.Via, &r.From) {
-		p.Record, err = json.Marshal(r)
+	e.forget(&r.Via, &r.From, &r.Location, &r.CanonicalURL, &r.Source.CanonicalURL)
+	r.Canonicals = slices.DeleteFunc(r.Canonicals, e.Match)
+	r.Alternates = slices.DeleteFunc(r.Alternates, func(a store.Alternate) bool { return e.Match(a.URL) })
+	if r.Archive, r.Answered = e.Warc.Place(r.Archive), e.Warc.Place(r.Answered); r.Answered == r.Archive { // the response has the payload now
+		r.Answered = store.Archived{}
 	}
+	p.Record, err = json.Marshal(r)
 	return true, err
 }
 
-// forget empties URLs that are deleted, and reports whether there are any.
-func (e *Erasure) forget(urls ...*string) (any bool) {
+// forget empties URLs that are deleted.
+func (e *Erasure) forget(urls ...*string) {
 	for _, url := range urls {
 		if *url != "" && e.Match(*url) {
-			*url, any = "", true
+			*url = ""
 		}
 	}
-	return any
 }

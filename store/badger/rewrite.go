@@ -8,6 +8,7 @@ import (
 
 	"skink/base/lock"
 	"skink/store"
+	"skink/store/disk"
 )
 
 // # Rewriting a store
@@ -15,12 +16,15 @@ import (
 // Badger keeps old versions of a value in its files for a long time. So a store that must forget
 // something is written again, to a folder inside its own. Then it takes the files of that folder. The
 // name of the folder says how far this is. If the process is killed, [Open] completes the last two
-// steps. A copy of a store is written in the same way, so an incomplete copy is no store.
+// steps. The folder is synced between the steps, because a file system may write a later step first.
+// A copy of a store is written in the same way, so an incomplete copy is no store.
 //
 //	skink.rewrite         incomplete; the next rewrite removes it
 //	skink.rewrite.ready   complete; the old files are being removed
 //	skink.rewrite.moving  the old files are gone; those in the folder are being moved
 const rewriteName = "skink.rewrite"
+
+var syncFolder = disk.SyncFolder // another function in a test
 
 // RewriteIn returns the name of the folder in which the store in dir is rewritten, which may not exist
 // yet. It removes what a killed process left there.
@@ -33,7 +37,15 @@ func RewriteIn(dir string) (string, error) {
 // be closed. It returns [store.ErrInUse] if another process has opened the store in dir.
 func TakeRewritten(dir string) error {
 	name := filepath.Join(dir, rewriteName)
-	err := locked(dir, func() error { return errors.Join(os.Rename(name, name+".ready"), takeFiles(dir)) })
+	err := locked(dir, func() error {
+		if err := syncFolder(name); err != nil {
+			return err
+		}
+		if err := errors.Join(os.Rename(name, name+".ready"), syncFolder(dir)); err != nil {
+			return err
+		}
+		return takeFiles(dir)
+	})
 	if err != nil {
 		return fmt.Errorf("replace the files of store %s: %w", dir, err)
 	}
@@ -73,6 +85,9 @@ func takeFiles(dir string) error {
 		if _, err := removeFiles(dir, configName); err != nil {
 			return err
 		}
+		if err := syncFolder(dir); err != nil {
+			return err
+		}
 		if err := os.Rename(ready, moving); err != nil {
 			return err
 		}
@@ -84,7 +99,7 @@ func takeFiles(dir string) error {
 	for _, e := range entries {
 		err = errors.Join(err, os.Rename(filepath.Join(moving, e.Name()), filepath.Join(dir, e.Name())))
 	}
-	if err != nil {
+	if err = errors.Join(err, syncFolder(dir)); err != nil {
 		return err
 	}
 	return os.Remove(moving)

@@ -1,6 +1,9 @@
 package disk
 
-import "os"
+import (
+	"os"
+	"runtime"
+)
 
 // Replace replaces the content of the named file with b. After a power failure, the file has either
 // the old or the new content, never only a part of it.
@@ -25,4 +28,17 @@ func replaceBy(half, name string, b []byte) error {
 		os.Remove(half)
 	}
 	return err
+}
+
+// SyncFolder makes the names in a folder survive a power failure. Windows does this by itself.
+func SyncFolder(dir string) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	f, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return f.Sync()
 }
