@@ -75,7 +75,7 @@ func (s *standing) failed(page *Page, began time.Time) (giveUp bool) {
 	} else {
 		s.fail(began, now)
 	}
-	s.until = latest(s.until, now.Add(s.jittered(s.backOff())))
+	s.until = frontier.Latest(s.until, now.Add(s.jittered(s.backOff())))
 	s.heed(asked)
 	s.alone = cmp.Or(s.alone, s.tooBusy(page, s.fails > before))
 	if s.alone != "" && !s.hopeless {
@@ -164,8 +164,8 @@ func unreachable(page *Page) bool {
 // heed blocks the host for the pause that a response asks for.
 func (s *standing) heed(asked time.Duration) {
 	if asked > 0 {
-		s.blocked = latest(s.blocked, time.Now().Add(asked))
-		s.until = latest(s.until, s.blocked)
+		s.blocked = frontier.Latest(s.blocked, time.Now().Add(asked))
+		s.until = frontier.Latest(s.until, s.blocked)
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"sync/atomic"
 	"time"
+
+	"skink/frontier"
 )
 
 // Orders are the changes that users make to a crawl while it runs. They are asked where the options
@@ -40,7 +42,7 @@ func (s *standing) obey(host string) {
 	s.look(host)
 	s.setCrawlDelay(s.crawlDelay)
 	if now := time.Now(); s.fails == 0 && s.until.After(now.Add(s.delay)) {
-		s.until = latest(s.blocked, now.Add(s.delay))
+		s.until = frontier.Latest(s.blocked, now.Add(s.delay))
 	}
 }
 

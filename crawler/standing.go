@@ -76,7 +76,7 @@ func newStanding(opt *Options, host string) standing {
 
 func (s *standing) inherit(r frontier.Rest) {
 	s.blocked = r.Blocked
-	s.until = latest(s.until, r.Due())
+	s.until = frontier.Latest(s.until, r.Due())
 	if r.Delay > 0 {
 		s.setCrawlDelay(s.bounded(r.Delay))
 	}
@@ -84,7 +84,7 @@ func (s *standing) inherit(r frontier.Rest) {
 		s.took = r.Took
 	}
 	if least, most := s.delays(); least > 0 {
-		s.until = latest(s.until, r.Last.At.Add(max(least, min(r.Last.Delay, most))))
+		s.until = frontier.Latest(s.until, r.Last.At.Add(max(least, min(r.Last.Delay, most))))
 	}
 	if t := r.Trouble; t != (frontier.Trouble{}) {
 		s.answered, s.fails, s.since, s.last = t.Answered, t.Fails, t.Since, t.Last
@@ -134,7 +134,7 @@ func (s *standing) delays() (least, most time.Duration) {
 }
 
 // rested returns the time at which the host may get its next request.
-func (s *standing) rested() time.Time { return latest(s.until, s.asked.Add(s.rest())) }
+func (s *standing) rested() time.Time { return frontier.Latest(s.until, s.asked.Add(s.rest())) }
 
 // ask sets the time of the host's last request. After that, the start of a response to an earlier
 // request does not change this time.
@@ -238,10 +238,3 @@ func (s *standing) spend(p *Page) {
 // affords reports whether the host's budget allows another request. The argument open is the
 // number of requests in flight.
 func (s *standing) affords(open int) bool { return s.rules.budget.allows(s.spent, open) }
-
-func latest(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
-}

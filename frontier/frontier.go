@@ -139,9 +139,10 @@ type Rest struct {
 const MaxBlocked = time.Hour
 
 // Due returns the time before which the host must not get a request.
-func (r Rest) Due() time.Time { return later(r.Next, r.Blocked) }
+func (r Rest) Due() time.Time { return Latest(r.Next, r.Blocked) }
 
-func later(a, b time.Time) time.Time {
+// Latest returns the later of two times.
+func Latest(a, b time.Time) time.Time {
 	if a.After(b) {
 		return a
 	}

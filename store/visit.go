@@ -71,12 +71,12 @@ func (v *Visit) Fed() bool {
 const MaxVisits = 16
 
 // Visited returns the time of the last visit to the page.
-func (r *Record) Visited() time.Time { return latest(r.FetchedAt, r.VisitedAt) }
+func (r *Record) Visited() time.Time { return frontier.Latest(r.FetchedAt, r.VisitedAt) }
 
 // Began returns the time at which the current state of the page began: when it was fetched or, if
 // later, judged again. This time distinguishes successive records of one page. It stays the same if
 // a visit finds the page unchanged (see [Entry.Touch]); any other visit changes it.
-func (r *Record) Began() time.Time { return latest(r.FetchedAt, r.JudgedAt) }
+func (r *Record) Began() time.Time { return frontier.Latest(r.FetchedAt, r.JudgedAt) }
 
 // FirstFetched returns when the page was first fetched.
 func (r *Record) FirstFetched() time.Time {
@@ -109,13 +109,6 @@ func since(text dedup.Hash, earlier []Visit) time.Time {
 		return v.Since
 	}
 	return time.Time{}
-}
-
-func latest(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
 }
 
 // Answers reports whether the record is from the visit that the item asks for. If so, the current

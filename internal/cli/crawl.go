@@ -71,6 +71,8 @@ fetches these URLs. skink status --learned HOST shows the evidence.`,
 		{"log-urls", needs, "log-format=json", ""},
 		{"log-urls", excludes, "quiet", ""},
 		{"recrawl-min,recrawl-max", modifies, "recrawl=due", ""},
+		{"forever", needs, "recrawl=due", ""},
+		{"forever", excludes, "retry,max-time,max-bytes,from", "a crawl that stays has no end"},
 	}),
 }
 
@@ -111,6 +113,7 @@ func newCrawlFlags(flags *pflag.FlagSet) *crawlFlags {
 	flags.StringVar(&o.Worker, "worker", "", "`NAME` name of this worker; workers that share a store need different names (default: machine name and process ID)")
 	flags.BoolVar(&f.opt.Add, "add", false, "add the seeds to a store that contains a finished crawl")
 	f.again = addBackFlags(flags, &f.opt.GoneAfter)
+	flags.BoolVar(&f.opt.Forever, "forever", false, "with --recrawl due: when nothing is left to fetch, sleep until a page is due")
 	f.rule = addRuleFlags(flags)
 	flags.BoolVar(&f.audit, "audit", false, "fetch everything a site audit needs: sets --budget off, --links on and --check-assets, and also checks #fragments in links")
 	f.rule.addLinksFlag(flags)
@@ -237,7 +240,7 @@ func (f *crawlFlags) start(ctx context.Context, con Console, out session.Output,
 	if err = errors.Join(err, s.Close()); err != nil && !sum.Began {
 		err = errors.Join(err, place.discard())
 	}
-	if err == nil && sum.End.Interrupted {
+	if err == nil && sum.End.Interrupted && !(opt.Forever && sum.End.Ordered) { // an order is the usual end of a crawl that stays
 		return exitError(exitFailed)
 	}
 	return err

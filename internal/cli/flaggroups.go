@@ -22,7 +22,7 @@ var flagGroups = map[string][]flagGroup{
 			example: `skink crawl --scope prefix --exclude '\.php' --max-pages 1000 https://example.org/docs/`,
 			common:  strings.Fields("scope exclude max-pages recrawl audit"),
 			rare: strings.Fields("include documents render max-depth max-time max-bytes max-host-pages max-host-bytes sitemaps from add retry " +
-				"recrawl-min recrawl-max gone-after check-assets check-external"),
+				"recrawl-min recrawl-max forever gone-after check-assets check-external"),
 		},
 		{
 			heading: "Politeness",

@@ -43,7 +43,7 @@ func (f *crawlFlags) resume(end session.Ending) string {
 	for _, g := range givenFlags(f.rule.flags) {
 		kept := slices.Contains(ruleFlagNames, g.name) || g.name == "add" || g.name == "prefer" // whether the store keeps the value of the flag
 		stopped := strings.HasPrefix(end.Limit, "--"+g.name+" ") || end.Spent > 0 && (g.name == "max-host-pages" || g.name == "max-host-bytes")
-		back := end.Over() && (g.name == "retry" || strings.HasPrefix(g.name, "recrawl"))
+		back := end.Over() && !f.opt.Forever && (g.name == "retry" || strings.HasPrefix(g.name, "recrawl"))
 		if !kept && !stopped && !back {
 			words = append(words, g.text)
 		}

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -40,16 +41,20 @@ var Retried = []frontier.State{frontier.Failed, frontier.GivenUp, frontier.Block
 // A round is one selection of URLs to visit again, with its starting time. The store keeps it until
 // all of these URLs have been visited.
 type round struct {
-	Asked time.Time `json:"asked"`
+	Asked    time.Time `json:"asked"`
+	Selector string    `json:"selector,omitempty"` // the worker that selects the URLs of a crawl that stays; "" if all are selected
 	Again
 }
 
-const roundName = "round"
+const (
+	roundName  = "round"
+	roundOfRun = "the revisits of the last run" // in errors
+)
 
 // openRound returns the round of the last run if it has not ended, and this run selects the same URLs.
 // If this run selects none, it continues that round, too, and openRound sets a.
 func openRound(ctx context.Context, s store.Meta, a *Again) (round, error) {
-	last, err := store.ReadMeta[round](ctx, s, roundName, "the revisits of the last run")
+	last, err := store.ReadMeta[round](ctx, s, roundName, roundOfRun)
 	switch {
 	case err != nil:
 		return round{}, err
@@ -59,7 +64,7 @@ func openRound(ctx context.Context, s store.Meta, a *Again) (round, error) {
 	case last != nil && last.Retry == a.Retry && last.Recrawl == a.Recrawl:
 		return *last, nil
 	}
-	return round{time.Now().UTC(), *a}, nil
+	return round{Asked: time.Now().UTC(), Again: *a}, nil
 }
 
 // writeRound stores a round. The zero round removes the stored one.
@@ -82,9 +87,13 @@ type selection struct {
 	options   *Again
 	named     []frontier.Item  // seeds given by the user for this run
 	crawl     *crawler.Options // scope and rules of the crawl
-	refused   *string          // the rule for one of the URLs that are not visited again for this reason; "" if there are none
+	refused   string           // the rule for one of the URLs that are not visited again for this reason; "" if there are none
 	postponed bool             // also select URLs postponed by earlier runs
 	round     round
+	from      time.Time     // URLs that were due at this time have been selected before; zero if none have
+	others    bool          // another worker has selected the URLs of the round, or an earlier run has
+	took      time.Duration // how long putBack took
+	read      time.Time     // when it ended
 }
 
 // requeuedAtOnce is the number of URLs that one call puts back. A store in a folder keeps those of one
@@ -92,7 +101,11 @@ type selection struct {
 const requeuedAtOnce = 4096
 
 func (c *selection) putBack(ctx context.Context) (n int64, err error) {
-	if c.options.wanted() {
+	if c.others {
+		return 0, nil
+	}
+	began := time.Now()
+	if c.options.wanted() && c.from.IsZero() {
 		if err := writeRound(ctx, c.store, c.round); err != nil {
 			return 0, err
 		}
@@ -117,10 +130,22 @@ func (c *selection) putBack(ctx context.Context) (n int64, err error) {
 		}
 		return flush()
 	})
-	if err != nil {
+	if err = cmp.Or(err, flush()); err != nil || c.round.Selector == "" {
 		return n, err
 	}
-	return n, flush()
+	c.read = time.Now()
+	c.round.Selector, c.took = "", c.read.Sub(began)
+	return n, writeRound(ctx, c.store, c.round)
+}
+
+// end records that all URLs of the round have been visited. Another worker may already have begun
+// the next one.
+func (c *selection) end(ctx context.Context) error {
+	last, err := store.ReadMeta[round](ctx, c.store, roundName, roundOfRun)
+	if err != nil || last == nil || !last.Asked.Equal(c.round.Asked) {
+		return err
+	}
+	return writeRound(ctx, c.store, round{})
 }
 
 // each calls take with each URL to visit again: seeds of this run that have failed or were not
@@ -201,7 +226,7 @@ func (c *selection) visited(ctx context.Context, notDue func(time.Time), take fu
 		}
 		again, err := c.wants(ctx, r, notDue)
 		if why := c.refuses(&item, r); again && why != "" {
-			again, *c.refused = false, why
+			again, c.refused = false, why
 		}
 		if r.Kind == store.Later && postponed {
 			item = frontier.Item{URL: r.URL, From: r.From, Depth: r.Depth, Kind: r.ItemKind(), Priority: crawler.PutBackPriority, Due: now}
@@ -254,7 +279,7 @@ func (c *selection) wants(ctx context.Context, r *store.Record, notDue func(time
 		notDue(due)
 		return false, nil
 	}
-	return true, nil
+	return due.After(c.from), nil
 }
 
 // nowInScope takes the URLs that used to be out of scope but are now in scope, if the options

@@ -140,7 +140,10 @@ func (r *run) openArchive(ctx context.Context, kept *keeping) error {
 	if kept.archive != nil {
 		return nil
 	}
-	if to.Dir == "" {
+	switch {
+	case to.Dir == "" && r.now.Load() != nil: // an earlier round has warned
+		return nil
+	case to.Dir == "":
 		return r.withoutArchive(ctx)
 	}
 	worker := r.archivist()

@@ -107,8 +107,14 @@ func (r *run) openFeed(ctx context.Context) (*consumer, error) {
 	case "":
 		return nil, nil
 	case "-":
-		stream, err := feed.NewStream(ctx, r.out.Out, r.store)
-		return &consumer{stream, streamEvery, ""}, err
+		if r.stream == nil {
+			stream, err := feed.NewStream(ctx, r.out.Out, r.store)
+			if err != nil {
+				return nil, err
+			}
+			r.stream = &consumer{stream, streamEvery, ""}
+		}
+		return r.stream, nil
 	}
 	if bucket.IsAddress(r.opt.Feed) {
 		return &consumer{objectFeed{r.store, r.opt.FeedFile, release.Left{}}, fileEvery, r.opt.Feed}, nil

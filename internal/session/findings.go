@@ -13,11 +13,11 @@ import (
 // endCrawl finishes a crawl that has visited all its URLs: it stores the findings, and then records
 // that all URLs to visit again have been visited. If the process is killed in between, the next run
 // calls endCrawl again.
-func (r *run) endCrawl(ctx context.Context) error {
+func (r *run) endCrawl(ctx context.Context, p plan) error {
 	if err := r.keepFindings(ctx); err != nil {
 		return err
 	}
-	return writeRound(context.WithoutCancel(ctx), r.store, round{})
+	return p.again.end(context.WithoutCancel(ctx))
 }
 
 // auditMemory is the number of bytes of memory that an audit needs for each URL; see package audit.

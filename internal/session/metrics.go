@@ -18,23 +18,24 @@ import (
 // reported before anything is fetched.
 type meter struct {
 	server *monitor.Server // nil if no metrics are served
-	view   *atomic.Pointer[running]
+	now    *atomic.Pointer[running]
 	page   *atomic.Int64 // when the last page was fetched, in Unix nanoseconds
 }
 
-// If opt.Metrics is empty, openMonitor returns a meter that does nothing.
-func openMonitor(opt *Options, out Output) (o meter, err error) {
-	if opt.Metrics == "" {
-		return o, nil
+// openMonitor sets the run's meter, which does nothing if the options ask for no metrics.
+func (r *run) openMonitor() (err error) {
+	o := &r.meter
+	if r.opt.Metrics == "" || o.server != nil {
+		return nil
 	}
-	o.view, o.page = new(atomic.Pointer[running]), new(atomic.Int64)
+	o.now, o.page = &r.now, new(atomic.Int64)
 	o.page.Store(time.Now().UnixNano())
-	o.server, err = monitor.Listen(opt.Metrics, opt.MetricsHosts, opt.Build, o.numbers)
+	o.server, err = monitor.Listen(r.opt.Metrics, r.opt.MetricsHosts, r.opt.Build, o.numbers)
 	if err != nil {
-		return o, fmt.Errorf("--metrics %s: %w: try another port", opt.Metrics, err)
+		return fmt.Errorf("--metrics %s: %w: try another port", r.opt.Metrics, err)
 	}
-	out.Say("Metrics are served at %s", o.server.URL())
-	return o, nil
+	r.out.Say("Metrics are served at %s", o.server.URL())
+	return nil
 }
 
 func (o meter) observe(p *crawler.Page) {
@@ -57,12 +58,6 @@ func (o meter) timed(s *NamedStore) *NamedStore {
 	return &with
 }
 
-func (o meter) show(v *running) {
-	if o.server != nil {
-		o.view.Store(v)
-	}
-}
-
 func (o meter) close() error {
 	if o.server == nil {
 		return nil
@@ -70,8 +65,8 @@ func (o meter) close() error {
 	return o.server.Close()
 }
 
-func (o meter) numbers() monitor.Numbers {
-	v := o.view.Load()
+func (o *meter) numbers() monitor.Numbers {
+	v := o.now.Load()
 	if v == nil {
 		return monitor.Numbers{}
 	}
@@ -81,7 +76,7 @@ func (o meter) numbers() monitor.Numbers {
 		Pages:    map[string]int64{"unique": t.Unique, "exact": t.Exact, "near": t.Near, "thin": t.Thin},
 		Others:   map[string]int64{"redirect": t.Redirects, "other": t.Other, "blocked": t.Blocked, "sitemap": t.Sitemaps, "postponed": t.Later},
 		Problems: t.Problems,
-		InFlight: v.crawl.InFlight(), Hosts: v.crawl.Waiting(), Bytes: t.Bytes, Fetched: v.crawl.Fetched(),
+		InFlight: v.crawl.InFlight(), Hosts: v.crawl.Waiting(), Bytes: t.Bytes, Fetched: v.fetched(),
 		States: hostsByState(v.crawl.Hosts(), time.Now()), LastPage: time.Unix(0, o.page.Load()),
 		Folder: v.store.Disk != nil, StoreSize: size, Space: free,
 	}

@@ -54,6 +54,8 @@ type Options struct {
 	Add    bool            // allow Seeds on sites other than those of the finished crawl in the store
 	Again  Again           // selects the URLs to visit again
 
+	Forever bool // when nothing is left to fetch, sleep until a page is due; Again must select the pages that are due
+
 	Anchors   bool          // keep the fragments of links, and the anchors of pages, for an audit
 	Audit     bool          // audit the store when the crawl ends, and store the findings
 	GoneAfter int           // number of consecutive failed visits after which a page counts as gone

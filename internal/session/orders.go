@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"skink/crawler"
@@ -73,30 +74,45 @@ type steering struct {
 	store   *NamedStore
 	out     Output
 	control *crawler.Control
-	obey    func(*crawler.Orders)               // set before a call of follow that finds new orders
-	stop    func()                              // stops the run as Ctrl-C does
-	add     func(context.Context, string) error // adds a seed
+	stop    func()        // stops the run as Ctrl-C does
+	ordered atomic.Bool   // an order has stopped the run
+	added   chan struct{} // gets a value if a seed has been added
 
-	mu  sync.Mutex
-	all []store.Order // guarded by mu: as last read
+	mu   sync.Mutex
+	all  []store.Order                       // guarded by mu: as last read
+	obey func(*crawler.Orders)               // guarded by mu: what passes orders to the crawl, if one runs, or to its options
+	add  func(context.Context, string) error // guarded by mu: adds a seed to the crawl that runs; nil if there is none
 }
 
-// openSteering reads the orders that a run begins with.
-func openSteering(ctx context.Context, s *NamedStore, out Output) (*steering, error) {
+// openSteering reads the orders that a run begins with. The function stop stops the run.
+func openSteering(ctx context.Context, s *NamedStore, out Output, stop func()) (*steering, error) {
 	all, now, err := readStanding(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	t := &steering{store: s, out: out, control: &crawler.Control{}, all: all}
+	t := &steering{store: s, out: out, control: &crawler.Control{}, stop: stop, added: make(chan struct{}, 1), all: all}
 	t.control.Set(now)
+	t.leave()
 	if i := slices.IndexFunc(all, func(o store.Order) bool { return o.Verb == store.OrderPause }); i >= 0 {
 		out.Say("The crawl is paused by an order of %s; to go on, run %s", all[i].By, WithStore("skink control", s.Name)+" resume")
 	}
 	return t, nil
 }
 
+// enter passes later orders to a crawl that runs.
+func (t *steering) enter(obey func(*crawler.Orders), add func(context.Context, string) error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.obey, t.add = obey, add
+}
+
+// leave passes later orders to the next crawl.
+func (t *steering) leave() { t.enter(t.control.Set, nil) }
+
 // seeds returns the seeds that users have added by orders.
 func (t *steering) seeds() (all Seeds) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	for _, o := range t.all {
 		if o.Verb == store.OrderAdd {
 			all.URLs = append(all.URLs, o.Of)
@@ -134,8 +150,16 @@ func (t *steering) follow(ctx context.Context) error {
 		t.out.Say("Order by %s: %s", o.By, o.Text())
 		switch o.Verb {
 		case store.OrderStop:
+			t.ordered.Store(true)
 			t.stop()
 		case store.OrderAdd:
+			select {
+			case t.added <- struct{}{}:
+			default: // there is a value already
+			}
+			if t.add == nil {
+				continue
+			}
 			if err := t.add(ctx, o.Of); err != nil {
 				t.out.Say("The seed %s could not be added: %v", o.Of, err)
 			}

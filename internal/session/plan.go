@@ -20,10 +20,9 @@ import (
 )
 
 type plan struct {
-	steer *steering
 	seeds Seeds           // of this run and of earlier runs
 	crawl crawler.Options // includes options derived from the seeds
-	again selection
+	again *selection
 }
 
 // plan adds the seeds of this run to those in the store, and derives the options of the crawl from
@@ -51,13 +50,16 @@ func (r *run) plan(ctx context.Context) (p plan, err error) {
 	}
 	p.seeds.Add(given)
 	p.seeds.Add(own)
-	if p.steer, err = openSteering(ctx, r.store, r.out); err != nil {
-		return p, err
+	first := r.steer == nil
+	if first {
+		if r.steer, err = openSteering(ctx, r.store, r.out, r.stop); err != nil {
+			return p, err
+		}
 	}
-	p.seeds.Add(p.steer.seeds())
+	p.seeds.Add(r.steer.seeds())
 
 	o := r.opt.Crawl
-	o.Control = p.steer.control
+	o.Control = r.steer.control
 	p.seeds.outline(o.Scope, r.opt.Own)
 	o.Folders = folder.Sites(p.seeds.Folders)
 	o.Hidden = []string{r.store.Name}
@@ -73,17 +75,22 @@ func (r *run) plan(ctx context.Context) (p plan, err error) {
 	special := p.seeds.Special()
 	o.AllowHosts = append(o.AllowHosts, special...)
 	o.SeedHosts = wire.HostsOf(p.seeds.URLs...)
-	if len(p.seeds.URLs) > len(special) && !namesContact(o.UserAgent) {
+	if first && len(p.seeds.URLs) > len(special) && !namesContact(o.UserAgent) {
 		r.out.Say("Tip: tell site owners who is crawling: --contact adds a URL or email address to each request.")
 	}
-	if !r.opt.DelayChosen && o.Delay > 0 && len(p.seeds.URLs) > 0 {
+	if first && !r.opt.DelayChosen && o.Delay > 0 && len(p.seeds.URLs) > 0 {
 		r.out.Say("Tip: each host gets at most one request every %v. On your own sites, use a shorter --delay, such as 100ms or 0.", o.Delay)
 	}
 	p.crawl = o
-	p.again = selection{
-		store: r.store, options: &r.opt.Again, named: named, crawl: &o, refused: new(string), postponed: !r.opt.Learn || !r.opt.Budget,
+	p.again = &selection{
+		store: r.store, options: &r.opt.Again, crawl: &o, postponed: !r.opt.Learn || !r.opt.Budget,
 	}
-	p.again.round, err = openRound(ctx, r.store, &r.opt.Again)
+	if first { // later rounds visit seeds that failed when they are due
+		p.again.named = named
+	}
+	if r.selected = p.again; !r.opt.Forever {
+		p.again.round, err = openRound(ctx, r.store, &r.opt.Again)
+	}
 	return p, err
 }
 
@@ -113,6 +120,9 @@ func (r *run) anythingLeft(ctx context.Context, p plan) (left bool, firstDue tim
 	counts, err := r.store.Counts(ctx)
 	if err != nil || counts.Pending > 0 {
 		return true, firstDue, err
+	}
+	if r.opt.Forever {
+		return len(p.seeds.Items()) > 0, firstDue, nil
 	}
 	for _, i := range p.seeds.Items() {
 		state, err := r.store.State(ctx, i.URL)
@@ -150,13 +160,13 @@ func (r *run) nothingLeft(ctx context.Context, p plan, firstDue time.Time) error
 	if err := plant(ctx, r.store, p.seeds); err != nil { // the seeds may include a folder that has moved
 		return err
 	}
-	if err := r.endCrawl(ctx); err != nil { // an earlier run may have been killed after its last visit
+	if err := r.endCrawl(ctx, p); err != nil { // an earlier run may have been killed after its last visit
 		return err
 	}
 	if fetchedNothing(tally) {
 		return nothingFetched(ctx, r.store, r.began)
 	}
-	if text := r.opt.Again.none(r.store.Name, firstDue, *p.again.refused); text != "" {
+	if text := r.opt.Again.none(r.store.Name, firstDue, p.again.refused); text != "" {
 		r.out.Say("%s", text)
 	} else {
 		r.out.Say("Nothing to do: the crawl in %s is finished, with %s. To revisit pages that are due, run %s --recrawl due; for all pages, use --recrawl 0s; for failed URLs, use --retry.", r.store.Name, report.Counted(tally.Pages(), "page"), r.withStore("skink crawl"))
@@ -204,6 +214,11 @@ func (r *run) begin(ctx context.Context, p plan) (counts frontier.Counts, back i
 	}
 	if err := r.overrides().write(ctx, r.store); err != nil {
 		return counts, 0, err
+	}
+	if r.opt.Forever {
+		if err := r.openCommonRound(ctx, p.again); err != nil {
+			return counts, 0, err
+		}
 	}
 	if back, err = p.again.putBack(ctx); err != nil {
 		return counts, back, err

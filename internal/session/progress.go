@@ -35,8 +35,16 @@ type running struct {
 	store    *NamedStore
 	pipeline *ingest.Pipeline
 	crawl    *crawler.Crawl
-	steer    *steering
+	before   int64 // number of bytes that earlier rounds fetched
 	started  time.Time
+}
+
+// fetched returns the number of bytes that all rounds have fetched.
+func (v *running) fetched() int64 {
+	if v == nil {
+		return 0
+	}
+	return v.before + v.crawl.Fetched()
 }
 
 // now returns the crawl's current statistics. A number that cannot be read is 0, because the crawl

@@ -54,7 +54,7 @@ func Replay(ctx context.Context, s *NamedStore, opt Options, out Output, files [
 	}
 	r := &replay{options: opt.Crawl, out: out, store: s, passed: passed, from: corpus.Originals(files), ways: map[string]way{}, seeds: map[string]bool{"": true}}
 	r.options.Scope = nil // links are not followed
-	as := &run{&opt, s, out, rule, settings, time.Now()}
+	as := &run{opt: &opt, store: s, out: out, rule: rule, settings: settings, began: time.Now()}
 	if r.pipeline, err = ingest.New(ctx, s, as.judging(&opt.Crawl, order)); err != nil {
 		return err
 	}

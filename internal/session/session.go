@@ -3,7 +3,8 @@
 // crawl, because users set the options with these flags.
 //
 // A run has phases: agree with the store on a rule, join the other workers, make a list of URLs to
-// fetch, open the archive and the consumers, crawl, and summarize.
+// fetch, open the archive and the consumers, crawl, and summarize. A run that stays repeats the phases
+// after the second; see forever.go.
 package session
 
 import (
@@ -26,8 +27,9 @@ import (
 	"skink/store/precedence"
 )
 
-// A run holds the values that all steps of a run use. They do not change.
+// A run holds the values that all steps of a run use. They do not change, except those of lasting.
 type run struct {
+	lasting
 	opt      *Options
 	store    *NamedStore
 	out      Output
@@ -36,7 +38,8 @@ type run struct {
 	began    time.Time
 }
 
-// Run crawls into a store until nothing is left to fetch, a limit is reached, or ctx ends. If the
+// Run crawls into a store until nothing is left to fetch, a limit is reached, or ctx ends. With
+// Options.Forever, it sleeps when nothing is left to fetch, and goes on when a page is due. If the
 // run is interrupted, Run returns no error, and the summary records the interruption. If the run
 // fetches nothing, Run returns an error with the reason, even if no step failed.
 func Run(ctx context.Context, s *NamedStore, opt Options, out Output) (sum Summary, err error) {
@@ -46,12 +49,32 @@ func Run(ctx context.Context, s *NamedStore, opt Options, out Output) (sum Summa
 		return sum, err
 	}
 	opt.Crawl.Worker = crawler.WorkerName(opt.Crawl.Worker)
-	r := &run{&opt, s, out, rule, settings, began}
-	present, err := join(ctx, s, opt.Crawl.Worker)
-	if err != nil {
+	r := &run{opt: &opt, store: s, out: out, rule: rule, settings: settings, began: began}
+	if r.present, err = join(ctx, s, opt.Crawl.Worker); err != nil {
 		return sum, err
 	}
-	defer func() { err = cmp.Or(err, present.leave(ctx)) }()
+	defer func() { err = cmp.Or(err, r.present.leave(ctx)) }()
+	ctx, r.stop = context.WithCancel(ctx)
+	defer func() { err = cmp.Or(err, r.lasting.close()) }()
+	for {
+		if sum, err = r.round(ctx); errors.Is(err, context.Canceled) && r.steer != nil && r.steer.ordered.Load() {
+			sum.End, err = Ending{Interrupted: true, Ordered: true}, nil // between two crawls
+		}
+		if err != nil || !opt.Forever || !sum.End.Over() {
+			return sum, r.hint(err)
+		}
+		if err := r.sleep(ctx); ctx.Err() != nil {
+			out.finish(sum)
+			return sum, nil
+		} else if err != nil {
+			return sum, r.hint(err)
+		}
+	}
+}
+
+// round goes through the phases of a crawl once.
+func (r *run) round(ctx context.Context) (sum Summary, err error) {
+	s, opt := r.store, r.opt
 	p, err := r.plan(ctx)
 	if err != nil {
 		return sum, err
@@ -67,7 +90,7 @@ func Run(ctx context.Context, s *NamedStore, opt Options, out Output) (sum Summa
 		return sum, err
 	case !left:
 		return sum, r.nothingLeft(ctx, p, firstDue)
-	case opt.Crawl.CheckAssets && settings.NoLinks:
+	case opt.Crawl.CheckAssets && r.settings.NoLinks:
 		return sum, usagef("--check-assets needs links, but %s was created with --links off: omit the flag, or choose another --store", s.Name)
 	}
 	order, err := orderHosts(ctx, s, opt.Prefer, p.seeds.hosts())
@@ -78,7 +101,7 @@ func Run(ctx context.Context, s *NamedStore, opt Options, out Output) (sum Summa
 		return sum, err
 	}
 	r.archiveOrder(kept, order)
-	end, err := r.crawl(ctx, p, order, kept, present)
+	end, err := r.crawl(ctx, p, order, kept)
 	if err = cmp.Or(err, kept.close()); err == nil && ctx.Err() == nil {
 		err = r.adopt(ctx)
 	}
@@ -86,7 +109,7 @@ func Run(ctx context.Context, s *NamedStore, opt Options, out Output) (sum Summa
 		sum, err = r.summarize(ctx, p, end)
 	}
 	sum.Began = end.running != nil
-	return sum, r.hint(err)
+	return sum, err
 }
 
 // hint adds the command that continues the crawl to a store error that stopped it.
@@ -110,16 +133,14 @@ func isStop(err error) bool {
 	return errors.Is(err, errMaxTime) || errors.Is(err, context.Canceled)
 }
 
-func (r *run) crawl(ctx context.Context, p plan, order *precedence.Order, kept *keeping, present *presence) (end outcome, err error) {
+func (r *run) crawl(ctx context.Context, p plan, order *precedence.Order, kept *keeping) (end outcome, err error) {
 	following, err := r.openConsumers(ctx)
 	if err != nil {
 		return end, err
 	}
-	meter, err := openMonitor(r.opt, r.out)
-	if err != nil {
+	if err := r.openMonitor(); err != nil {
 		return end, errors.Join(err, r.closeConsumers(ctx, following))
 	}
-	defer func() { err = cmp.Or(err, meter.close()) }()
 	log, err := openCrawlLog(r.opt.CrawlLog)
 	if err != nil {
 		return end, errors.Join(err, r.closeConsumers(ctx, following))
@@ -129,7 +150,7 @@ func (r *run) crawl(ctx context.Context, p plan, order *precedence.Order, kept *
 	if r.opt.LogURLs {
 		urls = &urlLog{log: r.out.Log}
 	}
-	s := meter.timed(kept.inStep(r.store))
+	s := r.meter.timed(kept.inStep(r.store))
 	book := r.book(p.crawl.Folders)
 	judging := r.judging(&p.crawl, order)
 	judging.Anchors, judging.Limit, judging.Requisites = r.opt.Anchors, p.crawl.MaxPages, p.crawl.Requisites
@@ -149,7 +170,7 @@ func (r *run) crawl(ctx context.Context, p plan, order *precedence.Order, kept *
 	}
 	o.OnSeed = func(from, to string) error { return m.moved(ctx, from, to) }
 	kept.connect(&o, r.store)
-	o.OnPage = func(page *crawler.Page) { meter.observe(page); urls.answered(page); log.add(page) }
+	o.OnPage = func(page *crawler.Page) { r.meter.observe(page); urls.answered(page); log.add(page) }
 	o.OnRefused, o.Referrers = log.add, log != nil
 	if o.Spent, err = spent(ctx, r.store, &o); err != nil {
 		return unstarted(err)
@@ -168,14 +189,7 @@ func (r *run) crawl(ctx context.Context, p plan, order *precedence.Order, kept *
 		return unstarted(err)
 	}
 	r.out.Say("%s", r.greeting(counts, pipeline.Pages(), back))
-	p.steer.obey, p.steer.add = crawl.Obey, m.sown
-	v := &running{r.store, pipeline, crawl, p.steer, time.Now()}
-	meter.show(v)
-	present.tell(ctx, func(w *WorkerState) {
-		added := pipeline.Added()
-		w.Hosts, w.InFlight, w.Pages = crawl.Held(), crawl.InFlight(), added.Pages()
-	})
-	return r.drive(ctx, v, following)
+	return r.drive(ctx, &running{r.store, pipeline, crawl, r.now.Load().fetched(), time.Now()}, m.sown, following)
 }
 
 // judging returns the options for judging pages by the settings of the store. o says how they are
@@ -189,26 +203,26 @@ func (r *run) judging(o *crawler.Options, order *precedence.Order) ingest.Option
 }
 
 // drive runs a crawl that is ready to start, together with its consumers, its view and its progress
-// reports.
-func (r *run) drive(ctx context.Context, v *running, following consumers) (end outcome, err error) {
+// reports. The function sown adds a seed to it.
+func (r *run) drive(ctx context.Context, v *running, sown func(context.Context, string) error, following consumers) (end outcome, err error) {
 	end.running = v
 	run, stopRun := context.WithCancel(ctx)
 	defer stopRun()
-	v.steer.stop = stopRun
-	endView, err := r.openView(ctx, v)
-	if err != nil {
+	if err := r.attend(ctx, v, sown); err != nil {
 		v.crawl.Close()
 		return end, errors.Join(err, v.pipeline.Close(), r.closeConsumers(ctx, following))
 	}
 	defer watch(ctx, progress{r.opt, r.out, v})()
-	var steering sync.WaitGroup
-	steering.Go(func() { v.steer.steer(run) })
-	defer steering.Wait()
-	defer stopRun()
+	defer r.steer.leave()
+	if r.opt.Forever {
+		var extending sync.WaitGroup
+		defer extending.Wait()
+		defer stopRun()
+		extending.Go(func() { r.extend(run, r.selected) })
+	}
 	late, cancelLate := lateContext(run, r.opt.Crawl.Grace)
 	defer cancelLate()
 	err = following.run(run, late, func(ctx context.Context) error { return runFor(ctx, v.crawl, r.opt.MaxTime) })
-	err = cmp.Or(err, endView())
 	v.crawl.Close()
 	if err != nil && !errors.Is(err, errMaxTime) {
 		stopRun() // starts the grace period, unless it has already begun
@@ -269,10 +283,12 @@ func (r *run) summarize(ctx context.Context, p plan, end outcome) (sum Summary, 
 		return sum, err
 	}
 	sum.Again = r.opt.Resume(sum.End)
-	r.out.finish(sum)
+	if !r.opt.Forever || !sum.End.Over() {
+		r.out.finish(sum)
+	}
 	switch {
 	case sum.End.Over():
-		err = r.endCrawl(stopped)
+		err = r.endCrawl(stopped, p)
 	case !sum.End.Interrupted:
 		err = r.keepFindings(stopped)
 	}
@@ -281,6 +297,9 @@ func (r *run) summarize(ctx context.Context, p plan, end outcome) (sum Summary, 
 		return sum, err
 	case fetchedNothing(sum.All):
 		return sum, nothingFetched(ctx, r.store, r.began, sum.Alone...)
+	case r.opt.Forever && end.refused != nil:
+		r.out.Say("%v", end.refused)
+		return sum, nil
 	}
 	return sum, end.refused
 }
@@ -291,7 +310,7 @@ func (r *run) endOf(end outcome) Ending {
 	case errors.Is(end.stop, errMaxTime):
 		return Ending{Limit: fmt.Sprintf("--max-time %v", r.opt.MaxTime)}
 	case end.stop != nil:
-		return Ending{Interrupted: true}
+		return Ending{Interrupted: true, Ordered: r.steer.ordered.Load()}
 	case o.MaxPages > 0 && end.pipeline.Pages() >= o.MaxPages:
 		return Ending{Limit: fmt.Sprintf("--max-pages %d", o.MaxPages)}
 	case o.MaxBytes > 0 && end.crawl.Fetched() >= o.MaxBytes:

@@ -99,7 +99,7 @@ func TestRoundContinues(t *testing.T) {
 	if _, err := Run(t.Context(), s, quickly(site), out); err != nil {
 		t.Fatal(err)
 	}
-	killed := round{time.Now().UTC(), Again{Recrawl: "0s", Retry: "failed", States: []frontier.State{frontier.Failed}}}
+	killed := round{Asked: time.Now().UTC(), Again: Again{Recrawl: "0s", Retry: "failed", States: []frontier.State{frontier.Failed}}}
 	if err := writeRound(t.Context(), s, killed); err != nil {
 		t.Fatal(err)
 	}
@@ -153,4 +153,39 @@ func TestAffordable(t *testing.T) {
 			t.Errorf("%d connections with %d files: %d, want %d", c.asked, c.files, got, c.want)
 		}
 	}
+}
+
+// A run that stays goes through rounds until its context ends, and looks for pages that are due while a round lasts.
+func TestForever(t *testing.T) {
+	site, s := newSite(t), &NamedStore{Store: storetest.NewMemory(), Name: "memory"}
+	opt := quickly(site)
+	opt.Forever, opt.Crawl.Delay = true, 50*time.Millisecond
+	opt.Again = Again{Recrawl: "due", Due: true, Schedule: Schedule{First: time.Second, Least: 100 * time.Millisecond, Most: 200 * time.Millisecond}}
+	ctx, stop := context.WithCancel(t.Context())
+	said := make(chan string, 100)
+	go func() {
+		for slept := 0; slept < 5; {
+			if strings.HasPrefix(<-said, "Sleeping until") {
+				slept++
+			}
+		}
+		stop()
+		for range said { // until the test ends
+		}
+	}()
+	sum, err := Run(ctx, s, opt, Output{Out: io.Discard, Err: lines(said)})
+	close(said)
+	if err != nil || sum.URLs.Fetched != 3 || sum.URLs.Failed != 1 {
+		t.Errorf("got %+v, %v", sum, err)
+	}
+	if last, err := ReadSleep(t.Context(), s); err != nil || last == nil || !last.Until.After(last.Since) {
+		t.Errorf("the last sleep is %+v, %v", last, err)
+	}
+}
+
+type lines chan string
+
+func (l lines) Write(p []byte) (int, error) {
+	l <- string(p)
+	return len(p), nil
 }

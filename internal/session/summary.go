@@ -57,6 +57,7 @@ func (s *Summary) count(ctx context.Context, of *NamedStore) (err error) {
 // of them are on hosts that do not respond.
 type Ending struct {
 	Interrupted bool
+	Ordered     bool     // an order interrupted the crawl
 	Limit       string   // flag of the limit that the crawl reached; "" means none
 	Spent       int      // number of hosts from which the crawl has fetched as much as the options allow
 	Insecure    []string // hosts whose certificates were not checked

@@ -16,19 +16,20 @@ import (
 )
 
 // openView serves a view of the crawl if the options ask for it.
-func (r *run) openView(ctx context.Context, v *running) (end func() error, err error) {
+func (r *run) openView() error {
 	if r.opt.View == nil {
-		return func() error { return nil }, nil
+		return nil
 	}
 	o := r.opt.View(r.rule)
 	o.Store, o.Name, o.About = ours{r.store}, r.store.Name, report.About{Store: r.store.Name, Settings: r.settings}
-	o.Crawl = &shownCrawl{running: v, memory: r.opt.Memory}
+	o.Crawl = &shownCrawl{run: r}
 	server, err := view.Listen(o.Address, o)
 	if err != nil {
-		return nil, fmt.Errorf("--view: %w", err)
+		return fmt.Errorf("--view: %w", err)
 	}
 	r.out.Say("The crawl is shown at %s", server.URL())
-	return server.Close, nil
+	r.endView = server.Close
+	return nil
 }
 
 // ours marks a store that this process itself has open, so a view knows that it is not read from
@@ -38,8 +39,7 @@ type ours struct{ store.Reader }
 func (o ours) Read(_ context.Context, do func(store.Reader) error) error { return do(o.Reader) }
 
 type shownCrawl struct {
-	*running
-	memory int64 // for pages, in bytes
+	*run
 
 	mu       sync.Mutex
 	stopping bool          // guarded by mu
@@ -50,7 +50,7 @@ type shownCrawl struct {
 }
 
 func (s *shownCrawl) Pages() int64 {
-	added := s.pipeline.Added()
+	added := s.now.Load().pipeline.Added()
 	return added.Pages()
 }
 
@@ -64,22 +64,22 @@ func (s *shownCrawl) Order(verb, host string) {
 // Now returns the crawl's current statistics for a view. It omits those that cannot be read,
 // because the crawl itself will report the error.
 func (s *shownCrawl) Now() view.Moment {
-	now := time.Now()
-	tally := s.pipeline.Tally()
+	now, v := time.Now(), s.now.Load()
+	tally := v.pipeline.Tally()
 	counts, _ := s.store.Counts(context.Background())
-	m := view.Moment{Tally: tally, Ends: endsOf(counts, LikelyPostponed(counts, tally), tally), InFlight: s.crawl.InFlight(), Memory: processMemory(), MaxMemory: s.memory, Paused: s.crawl.Paused()}
-	states := s.crawl.Hosts()
+	m := view.Moment{Tally: tally, Ends: endsOf(counts, LikelyPostponed(counts, tally), tally), InFlight: v.crawl.InFlight(), Memory: processMemory(), MaxMemory: s.opt.Memory, Paused: v.crawl.Paused()}
+	states := v.crawl.Hosts()
 	for _, h := range states {
 		m.Hosts = append(m.Hosts, hostNow(h, now))
 	}
-	m.Saved = s.saved(tally)
+	m.Saved = v.saved(tally)
 	m.Orders, _ = store.ReadOrders(context.Background(), s.store)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if now.Sub(s.sized) > sizedEvery {
 		s.sized = now
 		s.size, s.free = s.store.disk()
-		s.left = s.timeLeft(counts, states, now)
+		s.left = v.timeLeft(counts, states, now)
 	}
 	m.Disk, m.Free, m.Left, m.Stopping = s.size, s.free, s.left, s.stopping
 	return m
@@ -91,7 +91,7 @@ const sizedEvery = 10 * time.Second
 // timeLeft estimates the time until all pending URLs are fetched. It returns the longer of two
 // times: the time for all URLs at the crawl's current rate, and the time for the URLs of the
 // slowest host at that host's rate. It returns 0 if a rate is not known yet.
-func (s *shownCrawl) timeLeft(counts frontier.Counts, states []crawler.HostState, now time.Time) time.Duration {
+func (s *running) timeLeft(counts frontier.Counts, states []crawler.HostState, now time.Time) time.Duration {
 	took := now.Sub(s.started)
 	added := s.pipeline.Added()
 	if done := added.Records(); done < 10 || counts.Pending == 0 || s.crawl.Paused() {
@@ -111,7 +111,7 @@ func (s *shownCrawl) timeLeft(counts frontier.Counts, states []crawler.HostState
 	return left
 }
 
-func (s *shownCrawl) saved(tally store.Tally) (all []view.Saving) {
+func (s *running) saved(tally store.Tally) (all []view.Saving) {
 	add := func(why string, n int64) {
 		if n > 0 {
 			all = append(all, view.Saving{Why: why, Fetches: n})

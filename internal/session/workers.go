@@ -88,7 +88,7 @@ func join(ctx context.Context, s *NamedStore, name string) (*presence, error) {
 }
 
 // tell writes the state of this worker every beatEvery until leave is called. It ignores errors,
-// because the crawl itself will report a store failure.
+// because the crawl itself will report a store failure. Call it once.
 func (p *presence) tell(ctx context.Context, report func(*WorkerState)) {
 	if !p.shared {
 		return
