@@ -15,6 +15,7 @@ import (
 	"skink/internal/session"
 	"skink/report"
 	"skink/store"
+	"skink/store/postgres"
 )
 
 var deleteCommand = command{
@@ -82,6 +83,13 @@ func (f *deleteFlags) run(ctx context.Context, con Console, _ []string) (err err
 	if err != nil {
 		return err
 	}
+	if at, err := addressOf(*f.store); err == nil && isShared(*f.store) && !f.dryRun {
+		release, err := postgres.Lock(ctx, at)
+		if err != nil {
+			return err
+		}
+		defer release()
+	}
 	s, err := openStore(ctx, *f.store, false, 16)
 	if err != nil {
 		return err
@@ -137,7 +145,7 @@ func (f *deleteFlags) delete(ctx context.Context, s *writeStore, e *session.Eras
 	if err != nil {
 		return err
 	}
-	err = e.Copy(ctx, to, s, func(int64) { to.hold(ctx) })
+	err = e.Copy(ctx, to, s, func(int64) {})
 	if err = keepFirst(err, to.Close()); err == nil {
 		err = s.Close()
 	}

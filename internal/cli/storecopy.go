@@ -42,7 +42,9 @@ func copyStore(ctx context.Context, con Console, name, copyName string) (err err
 	told := time.Now()
 	source := from.Reader.(store.Dumper) // every store opened by openToRead is a Dumper
 	err = store.Copy(ctx, n, source, func(pages int64) {
-		n.hold(ctx)
+		if isShared(copyName) {
+			_, _ = n.Claim(ctx, "store copy", 0, time.Minute) // claims no host, but shows other processes that the store is in use
+		}
 		if time.Since(told) > tellEvery {
 			told = time.Now()
 			fmt.Fprintf(con.Err, "%s copied\n", report.Counted(pages, "record"))
@@ -90,14 +92,6 @@ func roomFor(name, copyName string) error {
 type aside struct {
 	store.Store
 	take, remove func() error
-	shared       bool
-}
-
-// hold shows other processes that the store is in use. They believe it for some seconds.
-func (a aside) hold(ctx context.Context) {
-	if a.shared {
-		_, _ = a.Claim(ctx, "store copy", 0, time.Minute) // claims no host
-	}
 }
 
 // openAside opens the store that takes the place of the named one, which may not exist yet.
@@ -113,7 +107,7 @@ func openAside(ctx context.Context, name string) (a aside, err error) {
 			_, err := badger.RewriteIn(name)
 			return errors.Join(err, place.discard())
 		}
-		return aside{s, func() error { return badger.TakeRewritten(name) }, remove, false}, err
+		return aside{s, func() error { return badger.TakeRewritten(name) }, remove}, err
 	}
 	at, err := addressOf(name)
 	if err != nil {
@@ -121,18 +115,11 @@ func openAside(ctx context.Context, name string) (a aside, err error) {
 	}
 	beside := at.Beside()
 	remove := func() error { return postgres.Drop(context.WithoutCancel(ctx), beside) }
-	err = remove()
-	switch {
-	case errors.Is(err, store.ErrInUse):
-		return a, fmt.Errorf("%w: wait until the other skink delete or skink store copy ends", err)
-	case err != nil && !errors.Is(err, store.ErrNotExist):
+	if err := remove(); err != nil && !errors.Is(err, store.ErrNotExist) {
 		return a, err
 	}
 	s, err := postgres.Open(ctx, beside, postgres.Options{Create: true})
-	if a = (aside{s, func() error { return postgres.Replace(ctx, at, beside) }, remove, true}); err == nil {
-		a.hold(ctx)
-	}
-	return a, err
+	return aside{s, func() error { return postgres.Replace(ctx, at, beside) }, remove}, err
 }
 
 func contents(ctx context.Context, s store.Store) (string, error) {

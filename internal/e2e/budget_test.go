@@ -43,7 +43,7 @@ var budgets = map[string]int{
 	"store":                 1_675,
 	"store/badger":          5_225,
 	"store/badger/postings": 1_050,
-	"store/postgres":        3_380,
+	"store/postgres":        3_395,
 	"store/remote":          650,
 	"view":                  2_450,
 	"warc":                  1_660,

@@ -19,6 +19,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -57,6 +58,38 @@ func TestDelete(t *testing.T) {
 	}
 }
 
+// Two processes delete pages from one store on PostgreSQL, and then from one archive, too. One waits for the other.
+func TestTwoDelete(t *testing.T) {
+	t.Parallel()
+	d := &deletion{t: t, skink: buildSkink(t), sites: &sites{counts: map[string]int{}}, gone: map[string]bool{}}
+	server := httptest.NewServer(d.sites.counting(secretive{generated{pages: 40, number: 1}}))
+	t.Cleanup(server.Close)
+	d.sites.seeds = []string{server.URL + "/"}
+	d.store, d.warc = postgrestest.Start(t).URL("deleted"), filepath.Join(t.TempDir(), "archive")
+	run(t, crawlArgs(d.store, d.sites, "--quiet", "--worker", "one", "--warc", d.warc)...)
+	for round, more := range [][]string{nil, {"--warc", d.warc}} {
+		var both sync.WaitGroup
+		for n := range 2 {
+			url := fmt.Sprintf("%s/%d.html", server.URL, 5+6*round+n)
+			d.gone[url] = true
+			both.Go(func() {
+				if out, err := exec.Command(d.skink, append([]string{"delete", "--store", d.store, "--url", url}, more...)...).CombinedOutput(); err != nil {
+					t.Errorf("%s: %s", url, out)
+				}
+			})
+		}
+		both.Wait()
+		found := d.secretsIn(d.store)
+		if round == 1 {
+			found = append(found, d.archived()...)
+		}
+		if len(found) > 0 {
+			t.Errorf("round %d: left: %q", round, found)
+		}
+		clear(d.gone)
+	}
+}
+
 // A deletion is one test of skink delete.
 type deletion struct {
 	t                    *testing.T
@@ -91,12 +124,13 @@ func (d *deletion) test(deleted, kills int) {
 	if len(d.archived()) == 0 {
 		t.Fatal("the archive has no planted words")
 	}
+	start := time.Now()
 	run(t, "delete", "--store", d.store, "--url", urls[0], "--warc", d.warc)
+	took := time.Since(start) + 200*time.Millisecond // also for its start
 	args := []string{"delete", "--store", d.store, "--warc", d.warc, "--match", "^(" + strings.Join(patterns[1:], "|") + ")$"}
 	if out, _ := run(t, append(args, "--dry-run")...); !strings.HasPrefix(out, fmt.Sprintf("would delete %d records", deleted-1)) {
 		t.Errorf("a dry run prints %s", out)
 	}
-	took := 500 * time.Millisecond
 	for range kills {
 		cmd := exec.Command(d.skink, args...)
 		if err := cmd.Start(); err != nil {
@@ -107,7 +141,8 @@ func (d *deletion) test(deleted, kills int) {
 		_ = cmd.Wait()
 		run(t, "status", "--store", d.store) // the store can be read after each kill
 	}
-	run(t, args...)
+	out, _ := run(t, args...)
+	t.Logf("killed within %v; then: %s", took, out)
 
 	for _, found := range d.secretsIn(d.store) {
 		t.Errorf("the store still has %s", found)

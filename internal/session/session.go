@@ -57,8 +57,8 @@ func Run(ctx context.Context, s *NamedStore, opt Options, out Output) (sum Summa
 	ctx, r.stop = context.WithCancel(ctx)
 	defer func() { err = cmp.Or(err, r.lasting.close()) }()
 	for {
-		if sum, err = r.round(ctx); opt.Forever && r.now.Load() != nil && errors.Is(err, context.Canceled) {
-			sum.End, err = Ending{Interrupted: true, Ordered: r.steer.ordered.Load()}, nil // between two crawls
+		if sum, err = r.round(ctx); errors.Is(err, context.Canceled) && r.steer != nil && r.steer.ordered.Load() {
+			sum.End, err = Ending{Interrupted: true, Ordered: true}, nil // between two crawls
 		}
 		if err != nil || !opt.Forever || !sum.End.Over() {
 			return sum, r.hint(err)

@@ -75,6 +75,24 @@ func Replace(ctx context.Context, a, by Address) error {
 	return nil
 }
 
+// Lock waits until no other process has locked the store, and locks it until release is called. It locks nothing if
+// the server has no advisory locks, or cannot be reached, which [Open] explains. Only Lock observes the lock.
+func Lock(ctx context.Context, a Address) (release func(), err error) {
+	conn, err := pgx.ConnectConfig(ctx, a.config.ConnConfig.Copy())
+	if err != nil {
+		return func() {}, ctx.Err()
+	}
+	release = func() { _ = conn.Close(context.WithoutCancel(ctx)) }
+	if _, err = conn.Exec(ctx, "BEGIN"); err == nil {
+		_, err = conn.Exec(ctx, "SELECT pg_advisory_xact_lock(hashtext($1))", a.schema) // of a transaction, so that it works with a connection pooler
+	}
+	if err != nil && codeOf(err) != "0A000" && codeOf(err) != "42883" {
+		release()
+		return nil, fmt.Errorf("lock store %s: %w", a, err)
+	}
+	return release, nil
+}
+
 // mayDrop returns the error of [Drop] if the schema of a must not be dropped.
 func mayDrop(ctx context.Context, conn *pgx.Conn, a Address) error {
 	rows, err := conn.Query(ctx, "SELECT table_name FROM information_schema.tables WHERE table_schema = $1 ORDER BY table_name", a.schema)
