@@ -63,6 +63,8 @@ type Options struct {
 	MaxPages   int64            // number of pages in the store at which the crawl stops; 0 means no limit
 	MaxBytes   int64            // number of bytes of fetched bodies at which the crawl stops; 0 means no limit
 	HostBudget Budget           // limits for each host
+	Rate       access.Rate      // budget of requests for all workers and runs together
+	HostRate   access.Rate      // the same for each host
 	OnPage     func(*Page)      // called after every fetch, even if the URL will be tried again; may be nil
 	Referrers  bool             // keep in [frontier.Item].From where each URL was found
 	OnRefused  func(*Page)      // called with the reason for each URL that was not requested; may be nil

@@ -18,7 +18,7 @@ type hostRules struct {
 }
 
 func (o *Options) rulesOf(host string) hostRules {
-	r := hostRules{o.Delay, o.PerHost, o.HostBudget}
+	r, rate := hostRules{o.Delay, o.PerHost, o.HostBudget}, o.HostRate
 	if len(o.Hosts) > 0 {
 		h := o.Hosts.For(host)
 		if h.Delay != nil {
@@ -27,11 +27,13 @@ func (o *Options) rulesOf(host string) hostRules {
 		r.perHost = cmp.Or(h.PerHost, r.perHost)
 		r.budget.Pages = cmp.Or(h.Pages, r.budget.Pages)
 		r.budget.Bytes = cmp.Or(h.Bytes, r.budget.Bytes)
+		rate = cmp.Or(h.Rate, rate)
 	}
 	orders := o.Control.orders()
 	if d, is := orders.Delay[host]; is {
 		r.delay = d
 	}
+	r.delay = max(r.delay, rate.Every())
 	r.perHost = cmp.Or(orders.PerHost[host], r.perHost)
 	return r
 }

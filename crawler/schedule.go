@@ -77,6 +77,7 @@ type schedule struct {
 	capacity  capacity
 	bytes     int64                    // total size of the bodies fetched
 	demanding map[string]time.Duration // the Crawl-delay of hosts that ask for more than MaxDelay
+	total     time.Time                // if there is a budget of requests for the whole crawl, when the next one may begin
 	wake      chan struct{}            // closed and replaced by a new channel when something changes
 	broken    error                    // the frontier failed, so the crawl ends
 	limited   bool                     // MaxPages has been reached, so only requisites are fetched
@@ -237,6 +238,8 @@ func (s *schedule) step() (*turn, action, error) {
 			s.offer(h)
 		case len(takes) > 0: // take URLs from the frontier before a fetch begins
 			return nil, s.take(takes), nil
+		case len(h.urls) > 0 && s.total.After(now):
+			return nil, s.wait(s.total.Sub(now)), nil
 		case len(h.urls) > 0:
 			return s.begin(h, now), nil, nil
 		default:

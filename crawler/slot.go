@@ -1,6 +1,7 @@
 package crawler
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,6 +30,12 @@ import (
 // workers that send requests to the same host, and between a run that was killed and the next one.
 // A request may be sent later than the reserved time. So the wait is maxOnTheWay longer before and
 // after a request by a worker that has not claimed the host.
+
+// A budget of requests is spread over its period, so that of a host is a longer delay. That of the whole crawl
+// has a slot of its own, which a request takes before the slot of its host.
+
+// everyHost is the name of the slot of the whole crawl.
+const everyHost = "*"
 
 // A slot is the permission for one request to a host. The schedule's mutex guards it.
 type slot struct {
@@ -123,6 +130,19 @@ func (s *schedule) reserve(ctx context.Context, h *host) error {
 	if err := s.spend(ctx, h); err != nil {
 		return err
 	}
+	if every := s.opt.Rate.Every(); every > 0 {
+		for wait := time.Until(s.total); wait > 0; wait = time.Until(s.total) { // one request after another, so few slots are reserved ahead
+			if err := s.pause(ctx, wait); err != nil {
+				return err
+			}
+		}
+		s.total = time.Now().Add(every)
+		wait, err := s.book(ctx, everyHost, every, every)
+		s.total = time.Now().Add(wait + every)
+		if err = cmp.Or(err, s.pause(ctx, wait)); err != nil {
+			return err
+		}
+	}
 	least, most := h.delays()
 	if least == 0 {
 		return nil
@@ -130,17 +150,29 @@ func (s *schedule) reserve(ctx context.Context, h *host) error {
 	if !h.held() {
 		least += maxOnTheWay
 	}
+	wait, err := s.book(ctx, h.name, least, most)
+	return cmp.Or(err, s.pause(ctx, wait))
+}
+
+// book reserves the next slot with a name in the frontier, and returns how long to wait until then.
+func (s *schedule) book(ctx context.Context, name string, least, most time.Duration) (time.Duration, error) {
 	s.mu.Unlock()
-	wait, err := s.front.Slot(ctx, h.name, least, most)
-	if err == nil && wait > 0 {
-		err = sleep(ctx, nil, wait)
-	}
+	wait, err := s.front.Slot(ctx, name, least, most)
 	s.mu.Lock()
 	if err == nil || ctx.Err() != nil {
+		return wait, ctx.Err()
+	}
+	s.broken = fmt.Errorf("reserve a request to host %s: %w", name, err)
+	return 0, s.broken
+}
+
+func (s *schedule) pause(ctx context.Context, wait time.Duration) error {
+	if wait <= 0 {
 		return ctx.Err()
 	}
-	s.broken = fmt.Errorf("reserve a request to host %s: %w", h.name, err)
-	return s.broken
+	s.mu.Unlock()
+	defer s.mu.Lock()
+	return sleep(ctx, nil, wait)
 }
 
 // spend records in the frontier what was fetched from a host that has a budget, so that the budget

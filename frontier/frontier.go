@@ -168,7 +168,7 @@ type LastSlot struct {
 
 // slotsAhead is the number of slots of a host that may be reserved at the same time. A last slot
 // that is further away does not count, because the clock was set back.
-const slotsAhead = 8
+const slotsAhead = 64
 
 // Next reserves the next time as Slot does.
 func (l *LastSlot) Next(now time.Time, least, most time.Duration) (wait time.Duration) {

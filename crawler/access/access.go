@@ -40,6 +40,7 @@ type Host struct {
 	Exclude   []*regexp.Regexp // URLs that match one of these expressions are not fetched
 	Pages     int64            // maximum number of pages and files to fetch
 	Bytes     int64            // maximum number of bytes to fetch
+	Rate      Rate             // budget of requests
 
 	Headers map[string]Secret // header fields, by canonical name
 	Cookies Cookies           // each is sent only to URLs within its domain and path

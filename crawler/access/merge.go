@@ -43,6 +43,7 @@ func (h Host) or(fallback Host) Host {
 	h.Exclude = slices.Concat(h.Exclude, fallback.Exclude)
 	h.Pages = cmp.Or(h.Pages, fallback.Pages)
 	h.Bytes = cmp.Or(h.Bytes, fallback.Bytes)
+	h.Rate = cmp.Or(h.Rate, fallback.Rate)
 	if h.Headers == nil {
 		h.Headers = fallback.Headers
 	}

@@ -166,6 +166,7 @@ func addHostFlags(h *access.Host, flags *pflag.FlagSet) {
 	flags.Var(expressions(&h.Include), "include", "")
 	flags.Var(expressions(&h.Exclude), "exclude", "")
 	flags.Var(whole(&h.PerHost, 1, "1 or more"), "per-host", "")
+	flags.Var(rate{&h.Rate}, "max-host-rate", "")
 	flags.Var(whole(&h.Pages, 1, "1 or more"), "max-host-pages", "")
 	flags.Var(size(&h.Bytes, 1, wantSize), "max-host-bytes", "")
 	flags.Var(oneOf(&h.Render, "off", "auto", "always"), "render", "")

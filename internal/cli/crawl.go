@@ -63,7 +63,7 @@ fetches these URLs. skink status --learned HOST shows the evidence.`,
 	setup: setupCrawl,
 	rules: slices.Concat(ruleRules, []flagRule{
 		{"from", excludes, "retry,recrawl,warc,requisites", "pages are read from an archive instead of being fetched"},
-		{"from", ignores, "learn,budget,sitemaps,scope,include,exclude,check-assets,check-external,render,insecure,crawl-log,max-depth,max-pages,max-time,max-bytes,max-host-pages,max-host-bytes", "pages are read from an archive instead of being fetched"},
+		{"from", ignores, "learn,budget,sitemaps,scope,include,exclude,check-assets,check-external,render,insecure,crawl-log,max-depth,max-pages,max-time,max-bytes,max-host-pages,max-host-bytes,max-rate,max-host-rate", "pages are read from an archive instead of being fetched"},
 		{"from", excludes, "feed", "after the run, write the pages with skink export"},
 		{"requisites,screenshots,warc-info,warc-refers", needs, "warc", ""},
 		{"metrics-host", needs, "metrics", ""},
@@ -154,6 +154,9 @@ func newCrawlFlags(flags *pflag.FlagSet) *crawlFlags {
 	flags.Var(size(&o.MaxBytes, 0, wantSize), "max-bytes", "stop this run when it has fetched this much data; 0, the default, means no limit")
 	flags.Var(whole(&o.HostBudget.Pages, 0, noLimit), "max-host-pages", "fetch at most this many pages and files from each host; 0, the default, means no limit")
 	flags.Var(size(&o.HostBudget.Bytes, 0, wantSize), "max-host-bytes", "fetch at most this much data from each host; 0, the default, means no limit")
+
+	flags.Var(rate{&o.Rate}, "max-rate", "send at most N requests in each period, such as 20000/24h, spread over it, together with all workers; 0, the default, means no limit")
+	flags.Var(rate{&o.HostRate}, "max-host-rate", "the same for each host")
 
 	flags.Var(whole(&o.Parallel, 1, "1 or more"), "parallel", "process at most this many pages at the same time; if the store is on a server, the default is 128")
 	flags.Var(whole(&o.Connections, 1, "1 or more"), "connections", "fetch at most this many URLs at the same time, from all hosts together")

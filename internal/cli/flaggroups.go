@@ -28,7 +28,7 @@ var flagGroups = map[string][]flagGroup{
 			heading: "Politeness",
 			example: "skink crawl --delay 2s --contact bot@example.org https://example.org/",
 			common:  strings.Fields("delay contact"),
-			rare:    strings.Fields("max-delay per-host per-ip timeout retries user-agent proxy ca-file insecure cookies obey-nofollow ignore-nofollow ignore-robots"),
+			rare:    strings.Fields("max-delay max-rate max-host-rate per-host per-ip timeout retries user-agent proxy ca-file insecure cookies obey-nofollow ignore-nofollow ignore-robots"),
 		},
 		{
 			heading: "Duplicates",

@@ -15,6 +15,7 @@ import (
 
 	"skink/base/loopback"
 	"skink/crawler"
+	"skink/crawler/access"
 	"skink/dedup"
 	"skink/report"
 )
@@ -69,6 +70,32 @@ func size(to *int64, least int64, bounds string) *number[int64] {
 }
 
 const wantSize = "a size, such as 500KB or 10MB"
+
+// A rate is the value of a flag that accepts a budget of requests, such as 20000/24h, or 0 for no limit.
+type rate struct{ to *access.Rate }
+
+func (r rate) Type() string { return "rate" }
+
+func (r rate) String() string {
+	if r.to == nil || r.to.N == 0 {
+		return "0"
+	}
+	return fmt.Sprintf("%d/%v", r.to.N, r.to.Per)
+}
+
+func (r rate) Set(text string) error {
+	n, per, _ := strings.Cut(text, "/")
+	number, err := strconv.ParseInt(n, 10, 64)
+	period, wrong := parseDuration(per)
+	switch {
+	case text == "0":
+		number, period = 0, 0
+	case err != nil, wrong != nil, number < 1, period <= 0:
+		return errors.New("must be a number of requests and a period, such as 20000/24h")
+	}
+	*r.to = access.Rate{N: number, Per: period}
+	return nil
+}
 
 // ratio returns the value of a flag that accepts a number from least to 1, which bounds describes.
 func ratio(to *float64, least float64, bounds string) *number[float64] {

@@ -57,7 +57,7 @@ const (
 
 	// slotSQL reserves the time of the next request to a host. See [frontier.LastSlot].
 	slotSQL = `INSERT INTO slot (host, at, delay) VALUES ($1, ` + nowNS + `, $2) ON CONFLICT (host) DO UPDATE SET delay = excluded.delay,
- at = CASE WHEN slot.at > excluded.at + 8 * slot.delay THEN excluded.at ELSE greatest(excluded.at, slot.at + greatest(excluded.delay, least(slot.delay, $3))) END
+ at = CASE WHEN slot.at > excluded.at + 64 * slot.delay THEN excluded.at ELSE greatest(excluded.at, slot.at + greatest(excluded.delay, least(slot.delay, $3))) END
  RETURNING at - ` + nowNS
 
 	// standingSQL counts the workers that recently asked for hosts, the claimed hosts, and the
