@@ -15,7 +15,6 @@
 //	skink view [flags]              show a store in a browser
 //	skink tune [flags] PAIRS        find the best settings for labeled pairs
 //	skink version                   print the version
-//	skink completion SHELL          print a completion script for bash, zsh or fish
 //	skink help [COMMAND|TOPIC]      print the manual, the help of a command, or a topic
 //
 // A page is unique, exact (the same words as another page), near (it resembles another page at

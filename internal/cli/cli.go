@@ -67,7 +67,7 @@ type command struct {
 type runFunc = func(ctx context.Context, con Console, args []string) error
 
 func commands() []command {
-	return []command{crawlCommand, dedupCommand, compareCommand, extractCommand, reportCommand, exportCommand, statusCommand, controlCommand, deleteCommand, checkCommand, storeCommand, viewCommand, tuneCommand, versionCommand, completionCommand()}
+	return []command{crawlCommand, dedupCommand, compareCommand, extractCommand, reportCommand, exportCommand, statusCommand, controlCommand, deleteCommand, checkCommand, storeCommand, viewCommand, tuneCommand, versionCommand}
 }
 
 func commandNamed(name string) (c command, ok bool) {
@@ -136,9 +136,6 @@ func run(ctx context.Context, args []string, con Console) error {
 		return help(con.Out, args[1:])
 	case "--version":
 		return versionCommand.run(ctx, args[1:], con)
-	case "__complete":
-		completeWord(con.Out, args[1:])
-		return nil
 	}
 	if c, ok := commandNamed(args[0]); ok {
 		return c.run(ctx, args[1:], con)

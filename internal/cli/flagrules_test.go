@@ -56,7 +56,6 @@ func TestUse(t *testing.T) {
 		{"export --links absolute", ""}, // the default
 		{"report x", `unexpected argument "x": specify a store with --store`},
 		{"version x", `unexpected argument "x"`},
-		{"completion", "completion needs SHELL, got 0 arguments: try skink completion --help"},
 		{"compare a", "compare needs A B, got 1 argument: try skink compare --help"},
 		{"compare a b c", "compare needs A B, got 3 arguments: try skink compare --help"},
 		{"extract", "extract needs PAGE..., got 0 arguments: try skink extract --help"},

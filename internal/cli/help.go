@@ -17,7 +17,7 @@ import (
 
 // # Help
 //
-// The help of a command and the completion scripts are generated from the command,
+// The help of a command is generated from the command,
 // its flag set and the headings in flagGroups. The usage text of a flag may begin with the name of
 // its value in back quotes, such as `FILE` or `text|json`.
 
@@ -78,7 +78,7 @@ func (c command) printHelp(w io.Writer, all bool) {
 	}
 }
 
-// visible returns the flags that help and completions list.
+// visible returns the flags that help lists.
 func visible(flags *pflag.FlagSet) (all []*pflag.Flag) {
 	flags.VisitAll(func(f *pflag.Flag) {
 		if !f.Hidden {
@@ -256,4 +256,18 @@ func help(w io.Writer, args []string) error {
 	}
 	_, err := io.WriteString(w, picture.ReplaceAllString(text, ""))
 	return err
+}
+
+func commandNames() (names []string) {
+	for _, c := range commands() {
+		names = append(names, c.name)
+	}
+	return names
+}
+
+func topicNames() (names []string) {
+	for _, t := range topics() {
+		names = append(names, t.name)
+	}
+	return names
 }

@@ -244,3 +244,10 @@ func dropError(name string, err error) error {
 	}
 	return err
 }
+
+func stateNames() (names []string) {
+	for _, s := range session.States {
+		names = append(names, s.Name)
+	}
+	return names
+}

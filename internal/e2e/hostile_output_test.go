@@ -96,7 +96,7 @@ func TestHostileOutput(t *testing.T) {
 		{"control", hostile}, {"control", "block", hostile, "--reason", hostile}, {"control", "exclude", hostile}, {"control", "delay", hostile, hostile}, {"control", "add", hostile},
 		{"delete", "--url", hostile}, {"delete", "--host", hostile}, {"delete", "--match", hostile}, {"delete", "--match", ".", "--dry-run"},
 		{"tune", pairs}, {"tune", hostile}, {"tune", "--measure", hostile, pairs},
-		{"help", hostile}, {"version", hostile}, {"completion", hostile}, {"man", a + "/" + hostile}, {hostile}, {"crawl", "--" + hostile}, {"crawl", "--delay", hostile},
+		{"help", hostile}, {"version", hostile}, {"man", a + "/" + hostile}, {hostile}, {"crawl", "--" + hostile}, {"crawl", "--delay", hostile},
 	} {
 		cmd := exec.Command("skink", args...)
 		cmd.Dir = dir

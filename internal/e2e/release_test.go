@@ -111,20 +111,6 @@ func copySource(t *testing.T, to string) {
 	}
 }
 
-// TestReleaseFiles runs the script that writes the completion scripts of a release.
-func TestReleaseFiles(t *testing.T) {
-	t.Parallel()
-	dir := filepath.Join(t.TempDir(), "files")
-	if out, err := exec.Command("sh", "ops/release-files.sh", dir, "skink").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	for _, name := range []string{"completions/skink.bash", "completions/_skink", "completions/skink.fish"} {
-		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Size() < 200 {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-}
-
 // TestReleaseConfiguration lets goreleaser check its configuration.
 func TestReleaseConfiguration(t *testing.T) {
 	t.Parallel()
