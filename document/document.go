@@ -1,4 +1,4 @@
-// Package document reads documents that are not HTML: PDF, DOCX, ODT and EPUB. Each becomes an
+// Package document reads documents that are not HTML: PDF, DOCX and EPUB. Each becomes an
 // [extract.Document], so it is judged like a page.
 //
 //	r := document.NewReader(document.Options{})
@@ -8,7 +8,7 @@
 // [Reader.Parse] also reads HTML pages, by calling package extract. It determines the type of a
 // document from its bytes, because servers often send the wrong type.
 //
-// A DOCX, ODT or EPUB file is a ZIP file of XML, which the standard library reads. Package
+// A DOCX or EPUB file is a ZIP file of XML, which the standard library reads. Package
 // document/pdf reads PDF. All text of a document is main text, except tables of contents, page
 // headers and page footers. These repeat other text, and the HTML version of a document has none of
 // them.
@@ -41,17 +41,16 @@ import (
 
 // Version is the version of the rules that turn documents into text. Increase it with every change
 // that affects the text of any document.
-const Version = 3
+const Version = 4
 
 // These are the media types of documents.
 const (
 	PDF  = "application/pdf"
 	DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
-	ODT  = "application/vnd.oasis.opendocument.text"
 	EPUB = "application/epub+zip"
 )
 
-var names = map[string]string{PDF: "PDF", DOCX: "DOCX", ODT: "ODT", EPUB: "EPUB"}
+var names = map[string]string{PDF: "PDF", DOCX: "DOCX", EPUB: "EPUB"}
 
 // These are the reasons why a document cannot be read.
 var (
@@ -74,7 +73,7 @@ func (e *Error) Error() string {
 func (e *Error) Unwrap() error { return e.Err }
 
 // Type returns the media type of a document as determined from its bytes, or "" if body is not a
-// PDF, DOCX, ODT or EPUB file.
+// PDF, DOCX or EPUB file.
 func Type(body []byte) string {
 	switch {
 	case bytes.HasPrefix(body, []byte("PK\x03\x04")):
@@ -107,8 +106,6 @@ func TypeOfFile(name string, start []byte) string {
 		return ""
 	case ext == ".docx":
 		return DOCX
-	case ext == ".odt":
-		return ODT
 	case ext == ".epub":
 		return EPUB
 	}
@@ -241,8 +238,6 @@ func (r *Reader) read(ctx context.Context, ask extract.Options, body []byte, med
 	switch media {
 	case DOCX:
 		return p.docx()
-	case ODT:
-		return p.odt()
 	}
 	return p.epub(ask)
 }

@@ -51,7 +51,7 @@ func parse(t testing.TB, body []byte, contentType string) *extract.Document {
 	return doc
 }
 
-// The same text as HTML, PDF, DOCX, ODT and EPUB must give near-duplicates, with title, author,
+// The same text as HTML, PDF, DOCX and EPUB must give near-duplicates, with title, author,
 // language and dates. The type must be determined from the bytes, because some servers send a wrong
 // type or none.
 func TestDocuments(t *testing.T) {
@@ -65,7 +65,6 @@ func TestDocuments(t *testing.T) {
 		{"tides.pdf", PDF, "application/pdf", "2026-11-25T08:07:49Z", "", 0.92},
 		{"owner.pdf", PDF, "", "2026-11-25T08:07:49Z", "", 0.92},
 		{"tides.docx", DOCX, "application/octet-stream", "2026-11-25T08:07:47Z", "Ada Holm", 0.94},
-		{"tides.odt", ODT, "text/html", "2026-11-25T08:07:47Z", "Ada Holm", 0.94},
 		{"tides.epub", EPUB, "application/zip", "2025-03-14", "Ada Holm", 0.94},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -133,9 +132,7 @@ func TestBad(t *testing.T) {
 
 		{"truncated DOCX", read(t, "tides.docx")[:8000], ErrDamaged, ""},
 		{"truncated EPUB", read(t, "tides.epub")[:5000], ErrDamaged, ""},
-		{"truncated ODT", read(t, "tides.odt")[:5000], ErrDamaged, ""},
 		{"DOCX with a password", ole(), ErrEncrypted, ""},
-		{"ODT with a password", pack1(t, "mimetype", ODT, "META-INF/manifest.xml", "<manifest><encryption-data/></manifest>", "content.xml", "\xff\x00"), ErrEncrypted, ""},
 		{"EPUB with encrypted chapters", pack1(t, "mimetype", EPUB, epubMain, container, "a/b.opf", book, "META-INF/encryption.xml",
 			`<encryption><CipherReference URI="a/one.html"/></encryption>`, "a/one.html", "<p>x"), ErrEncrypted, ""},
 		{"empty DOCX", pack1(t, wordMain, "<document/>"), ErrNoText, ""},
@@ -201,8 +198,6 @@ func TestOffice(t *testing.T) {
 		{"relationships without the usual part", pack1(t, "_rels/.rels", `<Relationships/>`, wordMain, `<d><p><t>one</t></p></d>`, "word/endnotes.xml", `<d><p><t>end</t></p></d>`), "one\nend"},
 		{"styles that inherit in a circle", pack1(t, "word/styles.xml", `<s><style styleId="a"><basedOn val="b"/></style><style styleId="b"><basedOn val="a"/></style></s>`,
 			wordMain, `<d><p><pPr><pStyle val="a"/></pPr><t>one</t></p></d>`), "one"},
-		{"notes, comments, spaces, deleted text", pack1(t, "mimetype", ODT, "content.xml", `<d><tracked-changes><p>not</p></tracked-changes><p>one<note><note-citation>1</note-citation>
-			<note-body><p>note</p></note-body></note><annotation><p>not</p></annotation><s c="3"/>two</p><table-of-content><p>one 1</p></table-of-content><h outline-level="2">three</h></d>`), "one two\nthree\nnote"},
 		{"chapters in the order of the spine, each once", pack1(t, "mimetype", EPUB, epubMain, container, "a/b.opf", book,
 			"a/two.html", "<h1>Two</h1><p>second", "a/one.html", "<h1>One</h1><p>first", "a/nav.html", "<p>contents", "a/cover.html", "<p>cover"), "One\nfirst\nTwo\nsecond"},
 	} {

@@ -16,7 +16,7 @@ import (
 
 // # Packages
 //
-// DOCX, ODT and EPUB files are packages: ZIP files whose entries are called parts. Only the parts
+// DOCX and EPUB files are packages: ZIP files whose entries are called parts. Only the parts
 // with text are decompressed, each once.
 
 const (
@@ -31,9 +31,9 @@ type pack struct {
 	maxText int   // maximum number of bytes of text in the document
 }
 
-// packageType returns the media type of a DOCX, ODT or EPUB file, or "" for any other ZIP file. ODT
-// and EPUB files should begin with an entry that contains the media type. If a file does not, its
-// type is recognized by an entry that only files of that type have.
+// packageType returns the media type of a DOCX or EPUB file, or "" for any other ZIP file. EPUB
+// files should begin with an entry that contains the media type. If a file does not, its type is
+// recognized by an entry that only files of that type have.
 func packageType(body []byte) string {
 	const head = 30 // number of bytes in a ZIP entry before its name
 	if len(body) < head {
@@ -51,8 +51,6 @@ func packageType(body []byte) string {
 		}
 	case bytes.HasPrefix(content, []byte(EPUB)):
 		return EPUB
-	case bytes.HasPrefix(content, []byte(ODT)): // also accept templates, whose media type begins in the same way
-		return ODT
 	}
 	return ""
 }

@@ -34,7 +34,7 @@ var dedupCommand = command{
 	short: "find duplicates among files",
 	long: `
 Compares the texts of files and folders as a crawl compares pages, and prints a report. The
-command reads HTML, PDF, DOCX, ODT, EPUB, Markdown, JSON Lines, JSON arrays, CSV, TSV,
+command reads HTML, PDF, DOCX, EPUB, Markdown, JSON Lines, JSON arrays, CSV, TSV,
 Parquet, web archives and plain text in UTF-8, whether or not they are compressed with gzip or
 zstd; - is standard input. --unique and --duplicates write the records to files instead.`,
 	more: `

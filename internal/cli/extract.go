@@ -27,7 +27,7 @@ var extractCommand = command{
 	args:  "[flags] PAGE...",
 	short: "print the main text of pages",
 	long: `
-Prints the main text of pages and documents (PDF, DOCX, ODT, EPUB), as a crawl would extract
+Prints the main text of pages and documents (PDF, DOCX, EPUB), as a crawl would extract
 it. A PAGE is a file, a URL or - for standard input. For a web archive (WARC or WET,
 compressed or not), the command prints the main text of every page. If an input has no text,
 the command prints its name to standard error and, at the end, exits with code 1. A URL is

@@ -96,7 +96,7 @@ func TestUsageTexts(t *testing.T) {
 	}
 }
 
-var update = flag.Bool("update", false, "rewrite the words for states in docs/operations.md and the picture docs/tune.svg")
+var update = flag.Bool("update", false, "rewrite the words for states in docs/operations.md")
 
 // TestGlossaryPage compares the last section of docs/operations.md with the glossary of package store.
 func TestGlossaryPage(t *testing.T) {

@@ -56,14 +56,3 @@ func hostNamed(given string) string {
 	}
 	return given
 }
-
-// forget deletes from the store in dir the patterns that crawls have learned for a host. URLs that
-// were postponed because of these patterns stay postponed until a later crawl decides again whether
-// to fetch them.
-func forget(ctx context.Context, dir, host string) error {
-	s, err := openStore(ctx, dir, false, 16)
-	if err != nil {
-		return err
-	}
-	return keepFirst(s.SetMeta(ctx, learn.NameOf(host), []byte{}), s.Close())
-}

@@ -45,7 +45,7 @@ func (r *ruleFlags) addLinksFlag(flags *pflag.FlagSet) {
 
 func (r *ruleFlags) addDocumentsFlag(flags *pflag.FlagSet, on bool) {
 	r.documents = on
-	flags.Var(onOff{&r.documents}, "documents", "also read the text of PDF, DOCX, ODT and EPUB files")
+	flags.Var(onOff{&r.documents}, "documents", "also read the text of PDF, DOCX and EPUB files")
 }
 
 // ruleRules are the rules about the flags of addRuleFlags.

@@ -38,14 +38,13 @@ This command lists the URLs that could not be fetched, with the reasons:
 
   skink status --urls failed,given-up,blocked,postponed`,
 	setup: setupStatus,
-	rules: []flagRule{{"urls", excludes, "learned,forget", ""}, {"learned", excludes, "forget", ""}},
+	rules: []flagRule{{"urls", excludes, "learned", ""}},
 }
 
 type statusFlags struct {
 	store   *string
 	asked   []session.NamedState // states whose URLs are listed
 	learned string
-	forget  string
 	format  string
 }
 
@@ -53,16 +52,12 @@ func setupStatus(flags *pflag.FlagSet) func(context.Context, Console, []string) 
 	f := &statusFlags{store: addStoreFlag(flags)}
 	flags.Var(&list{kind: "stringSlice", commas: true, add: f.addState}, "urls", "`STATE` list the URLs in these states, separated by commas: pending, fetched, redirected, blocked, postponed, failed, given-up, outside or all")
 	flags.StringVar(&f.learned, "learned", "", "`HOST` print the URL patterns and soft 404 errors that the crawl found on a host, with the evidence")
-	flags.StringVar(&f.forget, "forget", "", "`HOST` delete the patterns that the crawl learned about a host; the next run fetches the URLs that were postponed because of them")
 	f.format = "text"
 	flags.Var(oneOf(&f.format, "text", "json"), "format", "print the output in this format; with --urls, json prints one object per line")
 	return f.run
 }
 
 func (f *statusFlags) run(ctx context.Context, con Console, _ []string) (err error) {
-	if f.forget != "" {
-		return forget(ctx, *f.store, hostNamed(f.forget))
-	}
 	s, err := openToRead(ctx, *f.store, con.Err)
 	if err != nil {
 		return err

@@ -28,9 +28,9 @@ Reads labeled pairs, one JSON object per line: {"a_path" or "a_text", "b_path" o
 form, unit, shingle length, measure and similarity, and recommends flags for skink crawl and
 skink dedup by ten-fold cross-validation.
 
-This command tries shingles of words only, and draws a chart of the result:
+This command tries shingles of words only:
 
-  skink tune --unit word --svg tune.svg testdata/pairs.jsonl`,
+  skink tune --unit word testdata/pairs.jsonl`,
 	more: `
 If neighboring similarities are equally good, skink tune recommends the middle of them. The
 confidence intervals come from a bootstrap, which resamples pages if some pages are in
@@ -50,7 +50,6 @@ type tuneFlags struct {
 	similarities []float64 // in ascending order
 	all          bool
 	json         bool
-	svg          string // file for the curve; "" means none
 	quiet        bool
 }
 
@@ -78,8 +77,6 @@ func setupTune(flags *pflag.FlagSet) func(context.Context, Console, []string) er
 	flags.BoolVar(&f.all, "all", false, "print the results of all combinations of settings, not only the best ones")
 	flags.BoolVar(&f.json, "json", false, "print the result as a JSON object")
 	flags.Var(&list{kind: "float64", commas: true, add: f.addSimilarity}, "similarity", "try only these similarities (default: 0.05 to 1 in steps of 0.01)")
-	flags.StringVar(&f.svg, "svg", "", "`FILE` write an SVG chart to this file: precision, recall and F1 for each similarity")
-	isOutput(flags, "svg", fileOutput, "")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "do not show progress")
 	return f.run
 }
@@ -127,11 +124,6 @@ func (f *tuneFlags) run(ctx context.Context, con Console, args []string) error {
 	}
 	if err := showWhile(con, p.line, tune); err != nil {
 		return err
-	}
-	if to := con.files.Of("--svg"); to != nil {
-		if err := to.Write(ctx, result.chart().WriteSVG); err != nil {
-			return err
-		}
 	}
 	if f.json {
 		return writeJSON(con.Out, result)

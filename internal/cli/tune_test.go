@@ -2,84 +2,13 @@ package cli
 
 import (
 	"context"
-	"encoding/xml"
-	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 )
-
-// TestTunePicture compares the picture in the manual with the picture that the command of the
-// manual draws, and parses it.
-func TestTunePicture(t *testing.T) {
-	const file = "../../docs/tune.svg"
-	drawn := filepath.Join(t.TempDir(), "tune.svg")
-	var out, problems strings.Builder
-	args := []string{"tune", "--form", "plain", "--unit", "word", "--svg", drawn, "../../testdata/pairs.jsonl"}
-	if code := Run(context.Background(), args, Console{Out: &out, Err: &problems}); code != exitDone {
-		t.Fatalf("exit code %d: %s", code, problems.String())
-	}
-	got, err := os.ReadFile(drawn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if *update {
-		if err := os.WriteFile(file, got, 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if string(got) != string(want) {
-		t.Errorf("%s differs from the drawn picture: go test ./internal/cli -run TestTunePicture -update\n%s", file, got)
-	}
-
-	// The curve has a point for each threshold from .05 to 1. The text alternative of the chart
-	// contains the figures that the command prints.
-	lines, description := 0, ""
-	for d := xml.NewDecoder(strings.NewReader(string(got))); ; {
-		token, err := d.Token()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		start, ok := token.(xml.StartElement)
-		switch {
-		case ok && start.Name.Local == "polyline":
-			lines++
-			for _, a := range start.Attr {
-				if n := len(strings.Fields(a.Value)); a.Name.Local == "points" && n != 96 {
-					t.Errorf("line %d has %d points, want 96", lines, n)
-				}
-			}
-		case ok && start.Name.Local == "desc":
-			if err := d.DecodeElement(&description, &start); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	if lines != 3 {
-		t.Errorf("%d lines, want those of precision, recall and F1", lines)
-	}
-	for line := range strings.Lines(out.String()) {
-		name, figures, ok := strings.Cut(line, ", cross-validated  ")
-		if !ok {
-			continue
-		}
-		if f := strings.Fields(figures); !strings.Contains(description, fmt.Sprintf("%s (%s to %s)", f[0], f[1], f[3])) {
-			t.Errorf("%s of the output, %q, is missing in %q", name, figures, description)
-		}
-	}
-}
 
 // TestComparingLine checks the status line of skink tune.
 func TestComparingLine(t *testing.T) {

@@ -9,7 +9,6 @@ import (
 	"text/tabwriter"
 
 	"skink/dedup"
-	"skink/internal/chart"
 	"skink/report"
 )
 
@@ -133,32 +132,3 @@ func (t *tuning) printRecommendation(w io.Writer) {
 	fmt.Fprintf(w, "The intervals are from %s bootstrap samples of %s.\n", report.Grouped(dedup.Resamples), drawn)
 }
 
-func (t *tuning) chart() chart.Chart {
-	r := t.Recommendation
-	lines := []chart.Line{{Name: "F1"}, {Name: "precision"}, {Name: "recall"}}
-	for _, c := range t.curve {
-		for i, v := range []float64{c.F1, c.Precision, c.Recall} {
-			lines[i].Points = append(lines[i].Points, chart.Point{X: c.Threshold, Y: v})
-		}
-	}
-	q := r.CrossValidated
-	c := chart.Chart{
-		Title:    fmt.Sprintf("Precision, recall and F1 on %s", report.Counted(t.Pairs, "labeled pair")),
-		Subtitle: fmt.Sprintf("Measure: %s of shingles, with --form %s --unit %s --shingle %d", r.Measure, r.Form, r.Unit, r.Shingle),
-		Description: fmt.Sprintf("Precision, recall and F1 of the decisions about %s, at each threshold of the %s. "+
-			"The recommended threshold is %v (95%% confidence interval: %s to %s). Thresholds from %v to %v have the same F1. "+
-			"Cross-validated, the precision is %.3f (%.3f to %.3f), the recall %.3f (%.3f to %.3f), and F1%.3f (%.3f to %.3f).",
-			report.Counted(t.Pairs, "labeled pair"), r.Measure, r.Threshold, hundredths(r.ThresholdI[0]), hundredths(r.ThresholdI[1]), r.Tied[0], r.Tied[1],
-			q.Precision, q.PrecisionI[0], q.PrecisionI[1], q.Recall, q.RecallI[0], q.RecallI[1], q.F1, q.F1I[0], q.F1I[1]),
-		X:     "threshold: minimum " + r.Measure + " of duplicates (0 to 1)",
-		Y:     "share of pairs (0 to 1)",
-		Lines: lines,
-		Mark:  chart.Mark{Name: fmt.Sprintf("recommended: %v", r.Threshold), X: r.Threshold},
-		Band:  chart.Span{Name: "95% interval", From: r.ThresholdI[0], To: r.ThresholdI[1]},
-		Bar:   chart.Bar{Name: "95% interval of F1", X: r.Threshold, Y: q.F1, From: q.F1I[0], To: q.F1I[1]},
-	}
-	if r.Tied[0] < r.Tied[1] {
-		c.Range = chart.Span{Name: "same F1", From: r.Tied[0], To: r.Tied[1]}
-	}
-	return c
-}

@@ -60,7 +60,6 @@ var table = map[string]struct {
 	"view":                        {[]string{"store", "frontier", "extract", "report", "report/audit", "dedup", "crawler/learn", "dedup/align", "base/harmless", "base/loopback"}, nil},
 	"dedup/language":              {nil, nil},
 	"base/harmless":               {nil, nil},
-	"internal/chart":              {nil, nil},
 	"base/lock":                   {nil, nil},
 	"base/batcher":                {nil, nil},
 	"base/lru":                    {nil, nil},
@@ -83,7 +82,7 @@ var table = map[string]struct {
 	"internal/monitor":            {[]string{"base/loopback"}, []string{"github.com/prometheus/client_golang"}},
 	"internal/session":            {[]string{"internal/output", "crawler", "crawler/access", "crawler/folder", "crawler/learn", "crawler/wire", "dedup", "document", "extract", "feed", "feed/release", "frontier", "internal/archive", "internal/bucket", "internal/complete", "internal/corpus", "store/disk", "base/harmless", "internal/ingest", "internal/memory", "internal/monitor", "store/precedence", "report", "report/audit", "store", "store/remote", "view", "warc"}, nil},
 	"crawl":                       {[]string{"crawler", "frontier", "internal/session", "store"}, nil},
-	"internal/cli":                {[]string{"internal/output", "docs", "crawler", "crawler/learn", "crawler/robots", "crawler/wire", "dedup", "document", "extract", "feed", "feed/release", "frontier", "internal/archive", "internal/bucket", "internal/chart", "internal/complete", "internal/corpus", "store/disk", "base/harmless", "internal/ingest", "base/loopback", "internal/memory", "internal/monitor", "internal/session", "report", "report/audit", "store", "store/badger", "store/overlay", "store/postgres", "store/remote", "view", "warc", "crawler/access", "internal/config"}, []string{"github.com/spf13/pflag"}},
+	"internal/cli":                {[]string{"internal/output", "docs", "crawler", "crawler/learn", "crawler/robots", "crawler/wire", "dedup", "document", "extract", "feed", "feed/release", "frontier", "internal/archive", "internal/bucket", "internal/complete", "internal/corpus", "store/disk", "base/harmless", "internal/ingest", "base/loopback", "internal/memory", "internal/monitor", "internal/session", "report", "report/audit", "store", "store/badger", "store/overlay", "store/postgres", "store/remote", "view", "warc", "crawler/access", "internal/config"}, []string{"github.com/spf13/pflag"}},
 	"internal/config":             {[]string{"crawler/access"}, []string{"github.com/pelletier/go-toml/v2", "github.com/spf13/pflag"}},
 	"examples/dedup":              {[]string{"dedup"}, nil},                          // an example of the libraries on one page
 	"examples/crawl":              {[]string{"crawl", "store", "store/badger"}, nil}, // an example of the libraries on one page
@@ -96,7 +95,7 @@ var table = map[string]struct {
 
 // pure lists the packages that must not use the network, the disk, the clock or a log. They may use
 // the parts of package time that do not read the clock, such as durations.
-var pure = map[string]bool{"dedup": true, "dedup/align": true, "extract": true, "extract/markup": true, "base/node": true, "extract/passage": true, "extract/stylesheet": true, "crawler/robots": true, "crawler/sitemap": true, "crawler/captcha": true, "crawler/learn": true, "dedup/language": true, "internal/chart": true, "base/harmless": true, "warc": true, "store/precedence": true, "base/splitmix": true}
+var pure = map[string]bool{"dedup": true, "dedup/align": true, "extract": true, "extract/markup": true, "base/node": true, "extract/passage": true, "extract/stylesheet": true, "crawler/robots": true, "crawler/sitemap": true, "crawler/captcha": true, "crawler/learn": true, "dedup/language": true, "base/harmless": true, "warc": true, "store/precedence": true, "base/splitmix": true}
 
 var (
 	impure = []string{"net", "net/http", "os", "os/exec", "log", "log/slog", "syscall", "io/ioutil"}

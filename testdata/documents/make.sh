@@ -3,7 +3,6 @@
 set -eu
 cd "$(dirname "$0")"
 pandoc -s tides.md -o tides.docx
-pandoc -s tides.md -o tides.odt
 pandoc -s tides.md -o tides.epub
 pandoc -s tides.md -o tides.html
 print=$(mktemp -d)
