@@ -31,10 +31,9 @@ import (
 //     character, with the marks that belong to it. So does Hangul, whose words carry endings that
 //     change.
 //
-// Nearly all words on the web are plain runs of Latin, Greek or Cyrillic letters. asciiWords reads
-// ASCII words in blocks, and plainWord reads words of the other alphabets with tables. If neither
-// can read a word, the full rules read it again from its first byte. The tests compare the three
-// with each other.
+// Nearly all words on the web are plain runs of Latin, Greek or Cyrillic letters, which plainWord reads
+// with tables. If it cannot read a word, the full rules read it again from its first byte. The tests
+// compare the two with each other.
 //
 // Known weaknesses: "U.S." is two tokens, "C++" and "C#" are both "c", and a word hyphenated at the
 // end of a line is two.
@@ -75,15 +74,9 @@ func (t *Text) Span(i int) Span { return t.places[i] }
 func (t *Text) Read(text []byte) {
 	t.canon, t.ends, t.tokens, t.places = t.canon[:0], t.ends[:0], t.tokens[:0], t.places[:0]
 	for i := 0; i < len(text); {
-		switch class[text[i]] {
-		case gap:
+		if class[text[i]] == gap {
 			i++
 			continue
-		case letter, digit:
-			if j := t.asciiWords(text, i); j > i {
-				i = j
-				continue
-			}
 		}
 		n := t.plainWord(text[i:])
 		if n == 0 {

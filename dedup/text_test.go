@@ -1,7 +1,6 @@
 package dedup
 
 import (
-	"encoding/binary"
 	"slices"
 	"strings"
 	"testing"
@@ -114,8 +113,7 @@ func TestPlainWordIsUAX29(t *testing.T) {
 	})
 }
 
-// TestASCIIWordsAreUAX29 tests texts of several blocks. Words may end at the end of a block or
-// continue after it, and may need the full rules.
+// TestASCIIWordsAreUAX29 tests long texts of ASCII words, some of which need the full rules.
 func TestASCIIWordsAreUAX29(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		word := rapid.StringMatching(`[a-zA-Z0-9]{1,20}`)
@@ -127,24 +125,6 @@ func TestASCIIWordsAreUAX29(t *testing.T) {
 		}
 		samePlain(r, append(text, strings.Repeat("x", rapid.IntRange(0, 100).Draw(r, "last"))...))
 	})
-}
-
-// TestClassify compares the arithmetic on eight bytes with the table, for every byte in every
-// position.
-func TestClassify(t *testing.T) {
-	for place := range 8 {
-		for b := range 256 {
-			eight := []byte("a '\x80/:@z")
-			eight[place] = byte(b)
-			words, others := classify(binary.LittleEndian.Uint64(eight))
-			for i, b := range eight {
-				word, care := pack(words)>>i&1 == 1, pack(others)>>i&1 == 1
-				if word != (fold[b] != 0) || care != (fold[b] == 0 && class[b] != gap) {
-					t.Fatalf("%q, byte %d: a word %v, in need of care %v", eight, i, word, care)
-				}
-			}
-		}
-	}
 }
 
 func TestPlainWordEveryRune(t *testing.T) {
