@@ -1,5 +1,5 @@
 // Package feed writes the content of a crawl for programs that build an index from it: JSON Lines
-// (one page per line), Parquet or WET. SCHEMA.md specifies the fields.
+// (one page per line) or Parquet. SCHEMA.md specifies the fields.
 //
 //	lines, err := feed.Write(ctx, os.Stdout, s, feed.Options{Include: feed.Unique})
 //
@@ -40,7 +40,6 @@ type Format string
 const (
 	JSONLines Format = "jsonl"   // one line for each page; see [Append]
 	Parquet   Format = "parquet" // one row for each page
-	WET       Format = "wet"     // web archive of texts; see wet.go
 )
 
 // Options configures [Write]. The zero value writes all unique and thin pages as JSON Lines.
@@ -48,7 +47,6 @@ type Options struct {
 	release.Filter               // selects the pages
 	Left           release.Left  // counts what the filter leaves out; nil means that nothing is counted
 	Format         Format        // format of the output; default: JSONLines
-	Packed         bool          // whether each record is compressed as a separate gzip member; used only for WET
 	Markdown       bool          // whether the field markdown is written, if the store has it
 	Links          extract.Links // parts of each link that are kept in the field markdown; "" means all
 	Fields         []Field       // optional fields to write
@@ -70,10 +68,10 @@ func (opt *Options) check() error {
 		return fmt.Errorf("unknown kind of pages %q: must be unique or all", opt.Include)
 	}
 	switch opt.Format {
-	case "", JSONLines, Parquet, WET:
+	case "", JSONLines, Parquet:
 		return nil
 	}
-	return fmt.Errorf("unknown format %q: must be jsonl, parquet or wet", opt.Format)
+	return fmt.Errorf("unknown format %q: must be jsonl or parquet", opt.Format)
 }
 
 // Write writes the pages of s to w, in the order in which they were judged. It returns their
@@ -86,10 +84,7 @@ func Write(ctx context.Context, w io.Writer, s store.Reader, opt Options) (pages
 		return 0, fmt.Errorf("write feed: %w", err)
 	}
 	out := bufio.NewWriterSize(w, bufferSize)
-	write, end, err := opt.writer(out)
-	if err != nil {
-		return 0, fmt.Errorf("write feed: %w", err)
-	}
+	write, end := opt.writer(out)
 	gate := opt.gate()
 	for page, err := range gate.Pages(ctx, s, opt.want()) {
 		var d *Document
@@ -131,17 +126,12 @@ func (opt *Options) document(page *release.Page) (*Document, error) {
 
 // writer returns two functions for opt.Format: one writes a document, the other finishes the file.
 // A feed without pages is a valid file of its format.
-func (opt *Options) writer(out io.Writer) (write func(*Document) error, end func() error, err error) {
-	nothing := func() error { return nil }
-	switch opt.Format {
-	case WET:
-		a, err := newTextArchive(out, opt.Packed)
-		return a.write, nothing, err
-	case Parquet:
+func (opt *Options) writer(out io.Writer) (write func(*Document) error, end func() error) {
+	if opt.Format == Parquet {
 		t := table.NewWriter(out, table.NewSchema(columns))
-		return func(d *Document) error { return writeRow(t, d) }, t.Close, nil
+		return func(d *Document) error { return writeRow(t, d) }, t.Close
 	}
-	return lineWriter[Document](out), nothing, nil
+	return lineWriter[Document](out), func() error { return nil }
 }
 
 const bufferSize = 256 << 10 // large enough to write a few dozen pages with one system call

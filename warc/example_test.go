@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"os"
 	"time"
 
 	"skink/warc"
@@ -49,30 +48,4 @@ func Example() {
 		fmt.Println(rec.URI(), m.Status(), m.Header.Get("content-type"), string(body), err)
 	}
 	// Output: https://example.com/ 200 text/plain skinks <nil>
-}
-
-// A WET file contains the texts of pages.
-func ExampleNewText() {
-	date := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
-	rec := warc.NewText("https://example.com/", date, "Skinks have smooth scales.", "en")
-	wet := warc.Options{Plain: true, Digest: warc.SHA1, NewID: func() string { return "<urn:uuid:00000000-0000-4000-8000-000000000000>" }}
-	file, err := wet.Append(nil, rec)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	os.Stdout.Write(bytes.ReplaceAll(file, []byte("\r"), nil))
-	// Output:
-	// WARC/1.1
-	// WARC-Type: conversion
-	// WARC-Target-URI: https://example.com/
-	// WARC-Date: 2026-01-02T12:00:00Z
-	// Content-Type: text/plain
-	// WARC-Identified-Content-Language: en
-	// WARC-Record-ID: <urn:uuid:00000000-0000-4000-8000-000000000000>
-	// WARC-Payload-Digest: sha1:RRJRP4YCV4LUSYTSYQEGVLQKVGQD2PJM
-	// WARC-Block-Digest: sha1:RRJRP4YCV4LUSYTSYQEGVLQKVGQD2PJM
-	// Content-Length: 26
-	//
-	// Skinks have smooth scales.
 }

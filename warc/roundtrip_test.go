@@ -249,18 +249,3 @@ func TestReadError(t *testing.T) {
 type failing struct{ err error }
 
 func (f failing) Read([]byte) (int, error) { return 0, f.err }
-
-// NameOf is the inverse of URIOf for every name.
-func TestNameOf(t *testing.T) {
-	for _, name := range []string{"docs/a file.txt", "/tmp/x%20y", "lines.jsonl:17", " doc-42 ", "ftp://example.com/x", "ä\n", "urn:skink:x", ""} {
-		uri := warc.URIOf(name)
-		if got, ok := warc.NameOf(uri); got != name || !ok || strings.ContainsAny(uri, " \n") {
-			t.Errorf("%q is %q, which is %q, %v", name, uri, got, ok)
-		}
-	}
-	for _, url := range []string{"http://example.com/a b", "HTTPS://example.com/"} {
-		if got, ok := warc.NameOf(warc.URIOf(url)); got != url || ok {
-			t.Errorf("%q is %q, %v", url, got, ok)
-		}
-	}
-}

@@ -1,6 +1,5 @@
 // Package warc reads and writes web archives: WARC 1.1 files (ISO 28500:2017), uncompressed or with
-// one gzip member per record; WET, which is WARC with the text of pages; their index, CDXJ; and the
-// package format for both, WACZ 1.1.1.
+// one gzip member per record; their index, CDXJ; and the package format for both, WACZ 1.1.1.
 //
 //	r := warc.NewReader(f)
 //	for {

@@ -33,7 +33,7 @@ var exportCommand = command{
 	args:  "[flags]",
 	short: "write the pages of a store, for a search index",
 	long: `
-Writes the pages of a store as JSON Lines, Parquet or WET, or sends them to an index of
+Writes the pages of a store as JSON Lines or Parquet, or sends them to an index of
 Elasticsearch or OpenSearch. It writes unique and thin pages without noindex; with --include
 all, it writes every page that has a verdict. feed/SCHEMA.md describes the fields. With
 --cursor, it writes only the changes since the last export.`,
@@ -63,12 +63,11 @@ it occurs.
 
 --format links writes one row for each link between pages, as CSV.
 
-These commands write passages, links, a web archive of texts and a WACZ file, and send the
-changes since the last export to an index:
+These commands write passages, links and a WACZ file, and send the changes since the last
+export to an index:
 
   skink export --chunks --out passages.jsonl
   skink export --format links --out links.csv
-  skink export --format wet --out pages.warc.wet.gz
   skink export --format wacz --out site.wacz
   skink export --to https://localhost:9200/pages --cursor pages.cursor`,
 	setup: setupExport,
@@ -80,7 +79,6 @@ changes since the last export to an index:
 		{"format=wacz,format=parquet", needs, "out", "the output is binary"},
 		{"since", excludes, "cursor", ""},
 		{"since,cursor", excludes, "complete", "a comparison of all pages lists no changes"},
-		{"since,cursor", excludes, "format=wet", "WET cannot mark a page as gone: use --format jsonl"},
 		{"since,cursor", excludes, "chunks", "all passages are written; one whose words have not changed keeps its id"},
 		{"since,cursor", excludes, "format=links,format=wacz", "the output is written as a whole"},
 		{"to", excludes, "out,format,chunks", "pages are sent to an index instead of being written"},
@@ -112,7 +110,7 @@ func setupExport(flags *pflag.FlagSet) func(context.Context, Console, []string) 
 	f := &exportFlags{store: addStoreFlag(flags), format: feed.JSONLines, most: feed.PassageWords}
 	o := &f.opt
 	*o = feed.Options{Filter: release.Filter{Include: feed.Unique}, Left: release.Left{}, Links: extract.LinksWhole}
-	flags.Var(oneOf(&f.format, feed.JSONLines, feed.Parquet, feed.WET, formatWACZ, formatLinks), "format", "write JSON Lines, Parquet, a text archive (WET), the archive made by crawl --warc (WACZ), or the links between pages")
+	flags.Var(oneOf(&f.format, feed.JSONLines, feed.Parquet, formatWACZ, formatLinks), "format", "write JSON Lines, Parquet, the archive made by crawl --warc (WACZ), or the links between pages")
 	flags.StringArrayVar(&f.refers, "warc-refers", nil, "`DIR` with --format wacz: another folder with responses to which the web archive refers (repeatable)")
 	flags.StringVar(&f.archive, "warc", "", "`DIR` with --format wacz: folder of the web archive (default: the folder that the crawl used)")
 	flags.Var(oneOf(&o.Include, feed.Unique, feed.All), "include", "write unique and thin pages (unique), or all pages that have a verdict (all)")
@@ -210,9 +208,6 @@ func (f *exportFlags) settle() feed.Options {
 	opt := f.opt
 	if f.format != formatWACZ && f.format != formatLinks {
 		opt.Format = f.format
-	}
-	if opt.Format == feed.WET && strings.HasSuffix(f.out.out, ".gz") { // compress each record as a separate gzip member, as readers of WET files expect, instead of the file as a whole
-		opt.Packed, f.out.asItIs = true, true
 	}
 	return opt
 }

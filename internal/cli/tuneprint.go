@@ -131,4 +131,3 @@ func (t *tuning) printRecommendation(w io.Writer) {
 	}
 	fmt.Fprintf(w, "The intervals are from %s bootstrap samples of %s.\n", report.Grouped(dedup.Resamples), drawn)
 }
-

@@ -143,9 +143,6 @@ func (a *archived) record(block []byte) *warc.Record {
 
 func (a *archived) text(ctx context.Context, documents *document.Reader, ask extract.Options, block []byte) (Text, error) {
 	rec := a.record(block)
-	if name, ok := warc.NameOf(rec.URI()); ok && rec.Type() == warc.Conversion {
-		return textOf(ask, name, block, "text/plain; charset=utf-8"), nil
-	}
 	page, err := PageOf(rec, crawler.Defaults())
 	switch {
 	case err != nil:

@@ -116,12 +116,11 @@ func (w *matrixWeb) outputs(t *testing.T) map[string][]byte {
 	all := map[string][]byte{}
 	all["live feed"] = readFile(t, filepath.Join(w.dir, "feed.jsonl"))
 	for name, args := range map[string][]string{
-		"out.jsonl":       {"--include", "all", "--markdown"},
-		"out.parquet":     {"--include", "all", "--format", "parquet"},
-		"links.csv":       {"--format", "links"},
-		"chunks.jsonl":    {"--chunks"},
-		"out.warc.wet.gz": {"--format", "wet"},
-		"out.wacz":        {"--format", "wacz"},
+		"out.jsonl":    {"--include", "all", "--markdown"},
+		"out.parquet":  {"--include", "all", "--format", "parquet"},
+		"links.csv":    {"--format", "links"},
+		"chunks.jsonl": {"--chunks"},
+		"out.wacz":     {"--format", "wacz"},
 	} {
 		w.run(t, append([]string{"export", "--out", "exported-" + name}, args...)...)
 		all[name] = readFile(t, filepath.Join(w.dir, "exported-"+name))

@@ -130,7 +130,7 @@ func TestReleaseTable(t *testing.T) {
 			return string(out)
 		},
 	}
-	for _, how := range []string{"--format jsonl", "--format wet", "--markdown", "--chunks", "--format links"} {
+	for _, how := range []string{"--format jsonl", "--markdown", "--chunks", "--format links"} {
 		outputs["`"+how+"`"] = func(flags []string) string { return string(export(strings.Fields(how), flags)) }
 	}
 	columns, rows := tableAfter(t, "docs/output.md", "## What leaves the store")
