@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes the pictures in the README and in docs from a crawl of testdata/site. They show the pages in the view, the
+# Makes the pictures in the README and in docs from a crawl of testdata/site. They show the overview of the view, the
 # audit as HTML, and the comparison of two pages. The script needs chromium, and uses no network.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -26,6 +26,6 @@ shot compare.png "file://$work/both.html" 1000
 (cd "$work" && exec ./skink view --listen 0) 2>"$work/view.log" &
 viewer=$!
 until url=$(sed -n 's/.* is shown at \(.*\)/\1/p' "$work/view.log") && [ -n "$url" ]; do sleep 0.1; done
-sleep 2 # wait until the view has read the store
-shot view.png "${url}pages?verdict=near"
+until curl -s "${url}overview" | grep -q 'class="tiles"'; do sleep 0.5; done # the view audits the store first
+shot view.png "${url}overview" 1000
 ls -l docs/*.png

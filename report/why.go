@@ -35,21 +35,45 @@ func (b *batch) whyLeads(ctx context.Context, leader *store.Record) (string, err
 		return b.src.why(ctx, leader)
 	}
 	first, err := b.firstOf(ctx, leader.ID)
-	if err == nil && first.page == nil && b.set.Contained > 0 {
-		return "contains the other pages", nil
-	}
-	if err != nil || first.page == nil {
+	if err != nil {
 		return "", err
 	}
-	its := precedence.Of(leader, first.order)
-	why := string(precedence.Why(&its, first.page))
+	return first.why(leader, b.set.Contained > 0), nil
+}
+
+// why returns why a page leads those that were added. contained says whether the rule is containment.
+func (n *next) why(leader *store.Record, contained bool) string {
+	switch {
+	case n.page == nil && contained:
+		return "contains the other pages"
+	case n.page == nil:
+		return ""
+	}
+	its := precedence.Of(leader, n.order)
+	why := string(precedence.Why(&its, n.page))
 	switch {
 	case leader.NoIndex:
 		why += ", noindex: leads only other noindex pages"
 	case leader.Verdict == dedup.Thin:
 		why += ", thin: leads only exact duplicates"
 	}
-	return why, nil
+	return why
+}
+
+// WhyLeads returns why a page leads the others, which must be all other pages of its cluster.
+func WhyLeads(ctx context.Context, s store.Reader, rule dedup.Rule, leader *store.Record, others []*store.Record) (string, error) {
+	order, err := precedence.Read(ctx, s)
+	if err != nil {
+		return "", err
+	}
+	n := &next{order: order}
+	if rule.Contained > 0 {
+		n.text = leader.Hash
+	}
+	for _, r := range others {
+		n.add(r)
+	}
+	return n.why(leader, rule.Contained > 0), nil
 }
 
 // nextOf returns an empty next for the members of a leader's cluster. If the rule is containment,

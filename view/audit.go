@@ -126,6 +126,12 @@ func (f auditFilter) Query() string {
 }
 
 func (v *View) auditPage(_ context.Context, r *http.Request) (*screen, error) {
+	s := v.audited(r)
+	return &screen{name: "audit", title: "Audit", again: s.Making, Content: s}, nil
+}
+
+// audited returns the last audit. If there is none, it starts one, unless a crawl writes to the store.
+func (v *View) audited(r *http.Request) *auditView {
 	known := v.auditing.now()
 	a := known.result
 	if a == nil && known.failed == nil && !known.making && v.opt.Crawl == nil {
@@ -141,7 +147,7 @@ func (v *View) auditPage(_ context.Context, r *http.Request) (*screen, error) {
 		s.Since, s.Crawls, s.Filter = a.Since(), choicesOf(a), filterOf(a, r)
 		s.Groups = a.Groups(s.Filter.Filter)
 	}
-	return &screen{name: "audit", title: "Audit", again: known.making, Content: s}, nil
+	return s
 }
 
 func choicesOf(a *compared) (all []sinceChoice) {

@@ -14,10 +14,17 @@ import (
 )
 
 type clusterRow struct {
-	ID      dedup.Hash // ID of the leader
-	Leader  *store.Record
-	Members int
+	ID             dedup.Hash // ID of the leader
+	Leader         *store.Record
+	Members, Exact int64   // number of duplicates, and of those with the same words as the leader
+	Lowest         float64 // lowest resemblance of a duplicate
+	Why            string  // why the leader leads; "" if that was not looked up
+
+	others []dedup.Hash // the duplicates, if they are few enough to look them up
 }
+
+// Near returns the number of duplicates whose words differ from those of the leader.
+func (c clusterRow) Near() int64 { return c.Members - c.Exact }
 
 type patternRow struct {
 	Shape      string
@@ -42,27 +49,12 @@ func (v *View) clustersPage(ctx context.Context, r *http.Request) (*screen, erro
 	v.index.look(func(t *rows) {
 		var some []uint32
 		some, l.paging = partOf("/clusters", r, t.clustersOf(form.Get("host"), form.Get("shape")))
-		for _, c := range some {
-			l.Clusters = append(l.Clusters, clusterRow{ID: t.clusters[c].leader, Members: int(t.clusters[c].members)})
-		}
+		l.Clusters = t.rowsOf(some)
 		if form.Get("shape") == "" {
 			l.Patterns = t.patterns(form)
 		}
 	})
-	err := v.opt.Store.Read(ctx, func(s store.Reader) error {
-		ids := make([]dedup.Hash, len(l.Clusters))
-		for i, c := range l.Clusters {
-			ids[i] = c.ID
-		}
-		pages, err := s.Pages(ctx, ids, store.WantRecord)
-		for i, p := range pages {
-			if p != nil {
-				l.Clusters[i].Leader = &p.Record
-			}
-		}
-		return err
-	})
-	return &screen{name: "clusters", title: "Clusters", Content: l}, err
+	return &screen{name: "clusters", title: "Clusters", Content: l}, v.opt.Store.Read(ctx, func(s store.Reader) error { return lead(ctx, s, l.Clusters) })
 }
 
 // clustersOf returns the indexes in t.clusters of the clusters that have members, largest first. If
@@ -118,6 +110,7 @@ func (t *rows) patterns(form url.Values) (all []patternRow) {
 type clusterView struct {
 	ID      dedup.Hash
 	Leader  *store.Record
+	Why     string // as in clusterRow
 	Members []*store.Record
 	paging
 
@@ -135,14 +128,22 @@ func (v *View) clusterPage(ctx context.Context, r *http.Request) (*screen, error
 		}
 		c.ID, c.Leader = leader.Record.ID, &leader.Record
 		var ids []dedup.Hash
+		var row []clusterRow
 		v.index.look(func(t *rows) {
 			var some []int
 			some, c.paging = partOf("/cluster/"+c.ID.String(), r, t.members(c.ID))
 			for _, i := range some {
 				ids = append(ids, t.at(i).id)
 			}
+			if led, ok := t.ledBy[c.ID]; ok {
+				row = t.rowsOf([]uint32{led})
+			}
 		})
-		c.Members, err = records(ctx, s, ids)
+		if c.Members, err = records(ctx, s, ids); err != nil || row == nil {
+			return err
+		}
+		err = v.explain(ctx, s, row)
+		c.Why = row[0].Why
 		return err
 	})
 	if err != nil {

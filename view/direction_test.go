@@ -37,7 +37,7 @@ func TestDirection(t *testing.T) {
 		}}, nil
 	})
 	for _, path := range []string{
-		"/now", "/pages", "/pages?q=" + hebrew, "/page/" + idOf(fog).String(), "/page/" + idOf(copied).String(), "/page/" + idOf(failed).String(), "/clusters", "/cluster/" + idOf(fog).String(),
+		"/overview", "/now", "/pages", "/pages?q=" + hebrew, "/page/" + idOf(fog).String(), "/page/" + idOf(copied).String(), "/page/" + idOf(failed).String(), "/clusters", "/cluster/" + idOf(fog).String(),
 		"/compare?a=" + idOf(fog).String() + "&b=" + idOf(copied).String(), "/compare?a=" + idOf(fog).String() + "&b=" + idOf(failed).String(), "/map", "/similarity",
 	} {
 		doc, err := html.Parse(strings.NewReader(get(t, server, path)))

@@ -199,7 +199,7 @@ func TestVisitedAgain(t *testing.T) {
 	if got := listed(body); len(got) != 6 || !strings.Contains(body, "Another page now") || strings.Contains(body, "Fog, copied") {
 		t.Errorf("%d records, want 6, one of them new:\n%s", len(got), body)
 	}
-	if body := get(t, server, "/clusters"); !strings.Contains(body, `>1</a></td>`) {
+	if body := get(t, server, "/clusters"); !strings.Contains(body, `<td class="number few">1</td>`) {
 		t.Errorf("the cluster has not one member:\n%s", body)
 	}
 }

@@ -132,7 +132,10 @@ func (v *View) ServeHTTP(w http.ResponseWriter, r *http.Request) { v.answer.Serv
 
 func (v *View) routes() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/now", http.StatusSeeOther) })
+	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, v.tabs()[0].Path, http.StatusSeeOther)
+	})
+	mux.Handle("GET /overview", v.shown(v.overviewPage))
 	mux.Handle("GET /now", v.shown(v.nowPage))
 	if v.opt.Crawl != nil {
 		mux.HandleFunc("POST /now/{order}", v.posted(v.control))
@@ -228,7 +231,7 @@ func (v *View) write(w http.ResponseWriter, r *http.Request, status int, s *scre
 			Content                template.HTML
 			Places                 []tab
 			Progress               progress
-		}{s.title, s.subject, v.opt.Name, r.URL.Path, s.live, template.HTML(content.String()), tabs, read})
+		}{s.title, s.subject, v.opt.Name, r.URL.Path, s.live, template.HTML(content.String()), v.tabs(), read})
 	}
 	if err != nil {
 		http.Error(w, fmt.Sprintf("show the page: %v", err), http.StatusInternalServerError)
@@ -246,7 +249,15 @@ func (v *View) write(w http.ResponseWriter, r *http.Request, status int, s *scre
 
 type tab struct{ Path, Name string }
 
-var tabs = []tab{{"/now", "Now"}, {"/pages", "Pages"}, {"/clusters", "Clusters"}, {"/similarity", "Similarity"}, {"/audit", "Audit"}, {"/map", "Map"}}
+// tabs returns the places of the menu. The first is where a visitor begins.
+func (v *View) tabs() []tab {
+	now := tab{"/now", "Now"}
+	all := []tab{{"/overview", "Overview"}, {"/audit", "Audit"}, {"/clusters", "Clusters"}, {"/pages", "Pages"}, {"/similarity", "Similarity"}, {"/map", "Map"}}
+	if v.opt.Crawl != nil {
+		return append([]tab{now}, all...)
+	}
+	return append(all, now)
+}
 
 // guard returns a handler that checks each request before it calls next, as described in guard.go.
 func (v *View) guard(next http.Handler) http.Handler {

@@ -43,6 +43,9 @@ func TestPagesInBrowser(t *testing.T) {
 	b.open("/pages")
 	b.reload(`document.querySelectorAll("table.list tbody tr").length > 10`)
 	b.look("pages-mixed")
+	b.open("/overview")
+	b.reload(`document.querySelector(".tiles") != null`)
+	b.look("overview-mixed")
 	b.open("/now")
 	b.look("now-mixed")
 	const columns = `new Set([...document.querySelectorAll(".columns > div")].map(e => e.getBoundingClientRect().left)).size`

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"math"
 	"slices"
 	"strings"
 
@@ -139,6 +140,21 @@ func (f *Finding) Caveat() string {
 // Links returns the number of links to the counted pages. Several links from one page to another
 // count as one.
 func (f *Finding) Links() int64 { return f.links }
+
+// urgency says how much an error counts beside a warning or a note.
+var urgency = map[Weight]float64{Error: 9, Warning: 3, Note: 1}
+
+// First returns at most n findings to fix first, by urgency and number of pages. Of the pages, only the
+// logarithm counts, because one change of a template may mend thousands of pages.
+func (a *Audit) First(n int) []*Finding {
+	all := slices.DeleteFunc(a.Findings(), func(f *Finding) bool { return f.Count() == 0 || urgency[f.Weight] == 0 })
+	slices.SortStableFunc(all, func(f, g *Finding) int {
+		return cmp.Compare(g.score(), f.score())
+	})
+	return all[:min(len(all), n)]
+}
+
+func (f *Finding) score() float64 { return urgency[f.Weight] * math.Log2(1+float64(f.Count())) }
 
 func (f *Finding) matters() int64 { return int64(f.Count()) + f.links }
 

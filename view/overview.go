@@ -1,0 +1,152 @@
+package view
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+
+	"skink/dedup"
+	"skink/report"
+	"skink/report/audit"
+	"skink/store"
+)
+
+// An overview is the data for the first page of a view without a crawl. It says how good the site is,
+// what to fix first, and which pages repeat others.
+type overview struct {
+	*auditView
+	Tally    store.Tally
+	Hosts    int    // number of hosts with pages
+	Host     string // one of them
+	Visited  string
+	Tiles    []tile           // empty without an audit
+	First    []*audit.Finding // findings to fix first
+	Clusters []clusterRow     // largest clusters
+	Mirrors  []hostPair       // hosts most of whose pages duplicate pages of one other host
+}
+
+// A tile counts the findings of one weight.
+type tile struct {
+	Weight          audit.Weight
+	Findings, Pages int
+	New, Fixed      int  // changes since the earlier crawl
+	Compared        bool // whether there is an earlier crawl
+}
+
+const (
+	firstShown    = 5
+	clustersShown = 5
+	mirrorsShown  = 3
+)
+
+func (v *View) overviewPage(ctx context.Context, r *http.Request) (*screen, error) {
+	o := &overview{auditView: v.audited(r)}
+	if a := v.auditing.now().result; a != nil {
+		o.Tiles, o.First, o.Visited = tilesOf(a), a.First(firstShown), timeText(a.Last)
+	}
+	v.index.look(func(t *rows) {
+		for i := range t.hosts {
+			if h := &t.hosts[i]; h.tally.Pages() > 0 {
+				o.Hosts, o.Host = o.Hosts+1, h.name
+			}
+		}
+		all := t.clustersOf("", "")
+		o.Clusters = t.rowsOf(all[:min(len(all), clustersShown)])
+		for _, p := range t.pairs() {
+			if len(o.Mirrors) < mirrorsShown && 2*p.Pages > p.All {
+				o.Mirrors = append(o.Mirrors, p)
+			}
+		}
+	})
+	s := &screen{name: "site", title: "Overview", again: o.Making, Content: o}
+	if o.Hosts == 1 {
+		s.title, s.subject = "", cmp.Or(o.Host, "Files")
+	}
+	return s, v.opt.Store.Read(ctx, func(s store.Reader) (err error) {
+		if o.Tally, err = s.Tally(ctx); err != nil {
+			return err
+		}
+		return v.explain(ctx, s, o.Clusters)
+	})
+}
+
+func tilesOf(a *compared) (all []tile) {
+	for w := audit.Error; w <= audit.Note; w++ {
+		all = append(all, tile{Weight: w, Compared: a.Since() != nil})
+	}
+	for _, f := range a.Findings() {
+		if f.Weight > audit.Note || f.Count() == 0 && f.Since() == nil {
+			continue
+		}
+		t := &all[f.Weight-audit.Error]
+		if t.Pages += f.Count(); f.Count() > 0 {
+			t.Findings++
+		}
+		if since := f.Since(); since != nil {
+			t.New, t.Fixed = t.New+since.New, t.Fixed+since.Fixed
+		}
+	}
+	return all
+}
+
+// rowsOf returns rows about clusters, without their leaders. places are indexes in t.clusters.
+func (t *rows) rowsOf(places []uint32) (all []clusterRow) {
+	at := map[uint32]int{}
+	for i, c := range places {
+		at[c] = i
+		all = append(all, clusterRow{ID: t.clusters[c].leader, Members: int64(t.clusters[c].members), Lowest: 1})
+	}
+	for i := range t.n {
+		r := t.at(i)
+		if k, ok := at[r.cluster]; ok && r.flags&dead == 0 {
+			c := &all[k]
+			c.Lowest = min(c.Lowest, float64(r.resemblance))
+			if c.Members <= explained {
+				c.others = append(c.others, r.id)
+			}
+			if verdicts[r.verdict] == string(dedup.Exact) {
+				c.Exact++
+			}
+		}
+	}
+	return all
+}
+
+// explained is the maximum number of duplicates in a cluster whose leader is explained.
+const explained = 200
+
+// explain sets the leaders of clusters, and why they lead.
+func (v *View) explain(ctx context.Context, s store.Reader, clusters []clusterRow) error {
+	if err := lead(ctx, s, clusters); err != nil {
+		return err
+	}
+	for i := range clusters {
+		c := &clusters[i]
+		if c.Leader == nil || c.Members > explained {
+			continue
+		}
+		others, err := records(ctx, s, c.others)
+		if err != nil {
+			return err
+		}
+		if c.Why, err = report.WhyLeads(ctx, s, v.opt.Rule, c.Leader, others); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lead sets the leaders of clusters.
+func lead(ctx context.Context, s store.Reader, clusters []clusterRow) error {
+	ids := make([]dedup.Hash, len(clusters))
+	for i, c := range clusters {
+		ids[i] = c.ID
+	}
+	pages, err := s.Pages(ctx, ids, store.WantRecord)
+	for i, p := range pages {
+		if p != nil {
+			clusters[i].Leader = &p.Record
+		}
+	}
+	return err
+}
