@@ -11,6 +11,7 @@ import (
 	"skink/report"
 	"skink/store"
 	"skink/store/badger"
+	"skink/store/postgres"
 )
 
 var checkCommand = command{
@@ -21,6 +22,9 @@ var checkCommand = command{
 Reads every file of a store, and prints which files are damaged and how much is lost. It
 changes nothing. The exit code is 1 if a file is damaged. Stop a crawl before you check its
 store; afterwards, the same command continues the crawl.
+
+In a store on PostgreSQL, it reads every row, and prints which rows contradict others, and
+what to do. Workers may crawl meanwhile.
 
 skink report and skink export skip damaged pages and print a message. A crawl refuses a
 damaged store. Continue it in a copy: skink store copy copies all readable pages, and queues
@@ -36,7 +40,7 @@ func setupCheck(flags *pflag.FlagSet) func(context.Context, Console, []string) e
 	dir := addStoreFlag(flags)
 	return func(ctx context.Context, con Console, _ []string) error {
 		if isShared(*dir) {
-			return usagef("%s is on a server, but skink check checks only stores in folders: use PostgreSQL's own tools to check the server", *dir)
+			return checkShared(ctx, *dir, con.Out)
 		}
 		found, err := badger.Check(*dir)
 		if errors.Is(err, store.ErrInUse) {
@@ -58,6 +62,54 @@ func setupCheck(flags *pflag.FlagSet) func(context.Context, Console, []string) e
 	}
 }
 
+// cures says what to do about each kind of fault.
+var cures = map[postgres.Cure]string{
+	postgres.CopyStore:  "Rows that contradict others: skink store copy writes a new store without these faults, and a crawl of it fetches the pages that are missing.",
+	postgres.DeletePage: "Pages that must be fetched again: delete each with skink delete --again --url URL, and crawl again.",
+	postgres.RunSQL:     "Rows that a statement mends: run it, as shown, in the schema of the store.",
+	postgres.DropRow:    "Rows that a copy would keep: restore a backup, or delete each in SQL (DELETE FROM page WHERE id = '...'), and then run skink store copy and check the copy; a crawl of it fetches the pages again.",
+}
+
+// checkShared checks a store on a server, and prints at most 20 faults for each cure.
+func checkShared(ctx context.Context, name string, out io.Writer) error {
+	s, at, err := openPostgres(ctx, name, postgres.Options{ReadOnly: true})
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	faults, tally, err := s.Check(ctx)
+	if err != nil {
+		return err
+	}
+	const most = 20
+	for cure := postgres.CopyStore; cure <= postgres.DropRow; cure++ {
+		n := 0
+		for _, f := range faults {
+			if f.Cure != cure {
+				continue
+			}
+			if n++; n <= most {
+				fmt.Fprintf(out, "%s: %s\n", f.Row, f.What)
+			}
+		}
+		if n > most {
+			fmt.Fprintf(out, "and %s\n", report.Counted(int64(n-most), "more row"))
+		}
+		if n > 0 {
+			fmt.Fprintln(out, cures[cure])
+		}
+	}
+	return checked(out, at.String(), tally, len(faults) > 0)
+}
+
+func checked(out io.Writer, name string, tally store.Tally, damaged bool) error {
+	if damaged {
+		return exitError(exitFailed)
+	}
+	_, err := fmt.Fprintf(out, "%s is not damaged; it contains %s\n", name, report.Counted(tally.Pages(), "page"))
+	return err
+}
+
 func printFinding(out io.Writer, dir string, f badger.Finding) error {
 	for _, d := range f.Damage {
 		fmt.Fprintf(out, "%s: %s\n", d.File, d.What)
@@ -70,11 +122,7 @@ func printFinding(out io.Writer, dir string, f badger.Finding) error {
 	} else if text := lossText(f.Loss); text != "" {
 		fmt.Fprintln(out, text)
 	}
-	if len(f.Damage)+len(f.Index) > 0 || f.Loss.Transactions > 0 {
-		return exitError(exitFailed)
-	}
-	_, err := fmt.Fprintf(out, "%s is not damaged; it contains %s\n", dir, report.Counted(f.Tally.Pages(), "page"))
-	return err
+	return checked(out, dir, f.Tally, len(f.Damage)+len(f.Index) > 0 || f.Loss.Transactions > 0)
 }
 
 // damageError returns an error if opening the store in dir found damaged data, because the output

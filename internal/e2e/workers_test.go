@@ -195,6 +195,7 @@ func TestWorkersDie(t *testing.T) {
 		t.Errorf("%d URLs were fetched again; %d were in flight at most", again, bound)
 	}
 	r.same(t, store)
+	checkSound(t, "after the kills", store)
 }
 
 // stored returns the ids of the pages on a server.

@@ -32,8 +32,8 @@ CREATE TABLE visit (
   written   timestamptz NOT NULL DEFAULT now()
 );
 
--- The state of each page after the last visit that found it new or changed. The id is the first 16 bytes of the XXH3
--- hash of the page's URL. A row takes some 100 bytes.
+-- The state of each page after the last visit that found it new or changed. The id is the first 16 bytes of the
+-- SHA-256 hash of the page's URL. A row takes some 100 bytes.
 CREATE TABLE page (
   id          uuid   PRIMARY KEY,
   place       bigint NOT NULL, -- place of the page in the order of commits
