@@ -29,20 +29,15 @@ type overview struct {
 type tile struct {
 	Weight          audit.Weight
 	Findings, Pages int
-	New, Fixed      int  // changes since the earlier crawl
-	Compared        bool // whether there is an earlier crawl
+	New, Fixed      int // changes since the earlier crawl
 }
 
-const (
-	firstShown    = 5
-	clustersShown = 5
-	mirrorsShown  = 3
-)
+const overviewRows = 5 // maximum length of a list on the page
 
 func (v *View) overviewPage(ctx context.Context, r *http.Request) (*screen, error) {
 	o := &overview{auditView: v.audited(r)}
 	if a := v.auditing.now().result; a != nil {
-		o.Tiles, o.First, o.Visited = tilesOf(a), a.First(firstShown), timeText(a.Last)
+		o.Tiles, o.First, o.Visited = tilesOf(a), a.First(overviewRows), timeText(a.Last)
 	}
 	v.index.look(func(t *rows) {
 		for i := range t.hosts {
@@ -51,9 +46,9 @@ func (v *View) overviewPage(ctx context.Context, r *http.Request) (*screen, erro
 			}
 		}
 		all := t.clustersOf("", "")
-		o.Clusters = t.rowsOf(all[:min(len(all), clustersShown)])
+		o.Clusters = t.rowsOf(all[:min(len(all), overviewRows)])
 		for _, p := range t.pairs() {
-			if len(o.Mirrors) < mirrorsShown && 2*p.Pages > p.All {
+			if len(o.Mirrors) < overviewRows && 2*p.Pages > p.All {
 				o.Mirrors = append(o.Mirrors, p)
 			}
 		}
@@ -72,7 +67,7 @@ func (v *View) overviewPage(ctx context.Context, r *http.Request) (*screen, erro
 
 func tilesOf(a *compared) (all []tile) {
 	for w := audit.Error; w <= audit.Note; w++ {
-		all = append(all, tile{Weight: w, Compared: a.Since() != nil})
+		all = append(all, tile{Weight: w})
 	}
 	for _, f := range a.Findings() {
 		if f.Weight > audit.Note || f.Count() == 0 && f.Since() == nil {

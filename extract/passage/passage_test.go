@@ -319,3 +319,11 @@ func BenchmarkSplitHostile(b *testing.B) {
 		})
 	}
 }
+
+// Words returns the words of a text.
+func Words(text string) (all []string) {
+	for _, w := range appendWords(nil, 0, text) {
+		all = append(all, text[w.start:w.end])
+	}
+	return all
+}

@@ -17,14 +17,6 @@ type word struct{ block, start, end int }
 
 const maxWord = 100 // maximum length of a word in bytes
 
-// Words returns the words of a text.
-func Words(text string) (all []string) {
-	for _, w := range appendWords(nil, 0, text) {
-		all = append(all, text[w.start:w.end])
-	}
-	return all
-}
-
 func appendWords(words []word, block int, text string) []word {
 	var open, alone, letters bool // about the last word: whether more characters may follow, whether it is a character that stands alone, and whether it has a letter or digit
 	for i := 0; i < len(text); {

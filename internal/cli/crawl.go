@@ -388,3 +388,11 @@ func checkAgent(agent string) error {
 func printable(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' })
 }
+
+// addLearnFlags adds the flags that control whether a crawl learns which URLs of a site lead to
+// duplicates, and whether it postpones them.
+func addLearnFlags(flags *pflag.FlagSet, o *session.Options) {
+	flags.Var(onOff{&o.Crawl.Sitemaps}, "sitemaps", "read the sitemaps of each host whose home page is a seed, and crawl the URLs in them")
+	flags.Var(onOff{&o.Learn}, "learn", "learn which URL patterns of a site return texts that are already known")
+	flags.Var(onOff{&o.Budget}, "budget", "postpone URLs of patterns that keep returning duplicates; off fetches all URLs, including those postponed earlier")
+}

@@ -278,3 +278,18 @@ func (f *exportFlags) toWACZ(ctx context.Context, con Console, s store.Reader, o
 	fmt.Fprintf(con.Err, "wrote %s and the responses in %s to %s\n", report.Counted(pages, "page"), dir, f.out.out)
 	return f.told(con, "pages", pages, opt, nil)
 }
+
+func (f *exportFlags) writeChunks(ctx context.Context, con Console, s store.Reader, opt feed.Options) error {
+	passages, err := f.out.count(ctx, con, func(out io.Writer) (int, error) { return feed.WritePassages(ctx, out, s, opt, f.most) })
+	return f.told(con, "pages", passages, opt, err)
+}
+
+const formatLinks = "links"
+
+func (f *exportFlags) writeLinks(ctx context.Context, con Console, s store.Reader, opt feed.Options) error {
+	links, err := f.out.count(ctx, con, func(out io.Writer) (int, error) { return feed.WriteLinks(ctx, out, s, opt) })
+	if err == nil && f.out.out != "-" {
+		fmt.Fprintf(con.Err, "wrote %s to %s\n", report.Counted(links, "link"), f.out.out)
+	}
+	return f.told(con, "links", links, opt, err)
+}

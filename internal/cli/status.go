@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"skink/base/harmless"
+	"skink/crawler/learn"
 	"skink/frontier"
 	"skink/internal/session"
 	"skink/report"
@@ -313,4 +314,38 @@ func printWorkers(out io.Writer, list []session.WorkerStatus, now time.Time) err
 		fmt.Fprintf(w, "  %s\t%s claimed\t%d URLs in flight\t%s, %.1f a second\t%s\n", harmless.Line(s.Name), report.Counted(s.Hosts, "host"), s.InFlight, report.Counted(s.Pages, "page"), s.PerSecond, note)
 	}
 	return w.Flush()
+}
+
+// softShown is the maximum number of probes that printLearned shows.
+const softShown = 10
+
+func printLearned(ctx context.Context, out io.Writer, s store.Reader, host string, asJSON bool) error {
+	site, err := learn.Read(ctx, s, host)
+	if err != nil {
+		return err
+	}
+	if site == nil {
+		site = learn.NewHost()
+	}
+	if asJSON {
+		return writeLine(out, site.Brief())
+	}
+	postponed, err := report.PostponedIn(ctx, s, host)
+	if err != nil {
+		return err
+	}
+	session.PrintPostponed(out, postponed)
+	soft := site.Soft404()
+	for _, s := range soft[:min(len(soft), softShown)] {
+		fmt.Fprintf(out, "soft 404: the host returns status 200 for missing pages, such as %s; %s had the same text\n", harmless.Line(s.Probe), report.Counted(s.Pages, "page"))
+	}
+	return nil
+}
+
+// hostNamed returns the host of a URL. It returns any other text unchanged.
+func hostNamed(given string) string {
+	if url, err := frontier.Canonical(given); err == nil && frontier.HasScheme(given) {
+		return frontier.HostOf(url)
+	}
+	return given
 }
