@@ -89,6 +89,7 @@ type status struct {
 
 	Overrides session.Overrides `json:"robots_overridden,omitempty"`
 	Orders    []store.Order     `json:"orders,omitempty"`
+	Sleep     *session.Sleep    `json:"sleep,omitempty"` // the last sleep of a crawl that stays; nil if there was none
 
 	rows []session.EndRow
 	all  int64
@@ -120,6 +121,9 @@ func printStatus(ctx context.Context, out io.Writer, s *readStore, asJSON bool) 
 	}
 	st.Overrides.Print(out)
 	printOrders(out, st.Orders)
+	if s := st.Sleep; s != nil && s.Until.After(st.at) {
+		fmt.Fprintf(out, "%s due at %s, as crawl --forever found at %s\n", report.Counted(s.Due, "page"), s.Until.Format(time.RFC3339), s.Since.Format(time.RFC3339))
+	}
 	if err := printWorkers(out, st.Workers, st.at); err != nil || len(st.Hosts) == 0 {
 		return err
 	}
@@ -165,6 +169,9 @@ func readStatus(ctx context.Context, s store.Reader, now time.Time) (st status, 
 	}
 	st.at = session.TimeAt(ctx, s)
 	if st.Workers, err = session.WorkersAt(ctx, s, st.at); err != nil {
+		return st, err
+	}
+	if st.Sleep, err = session.ReadSleep(ctx, s); err != nil {
 		return st, err
 	}
 	if st.Overrides, err = session.ReadOverrides(ctx, s); err != nil {
