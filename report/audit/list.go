@@ -144,8 +144,8 @@ func (f *Finding) Links() int64 { return f.links }
 // urgency says how much an error counts beside a warning or a note.
 var urgency = map[Weight]float64{Error: 9, Warning: 3, Note: 1}
 
-// First returns at most n findings to fix first, by urgency and number of pages. Of the pages, only the
-// logarithm counts, because one change of a template may mend thousands of pages.
+// First returns at most n findings to fix first, by urgency times the logarithm of their number of pages: one
+// change of a template may mend thousands of pages.
 func (a *Audit) First(n int) []*Finding {
 	all := slices.DeleteFunc(a.Findings(), func(f *Finding) bool { return f.Count() == 0 || urgency[f.Weight] == 0 })
 	slices.SortStableFunc(all, func(f, g *Finding) int {
