@@ -109,17 +109,4 @@ func TestWorkersLearn(t *testing.T) {
 	if n := strings.Count(ended, "/old/") / 2; n == 0 || n != strings.Count(ended, "soft 404") || n+strings.Count(postponed, server.URL+"/old/") < pages-1 {
 		t.Errorf("%d of %d pages are known to say that there is none:\n%s\npostponed:\n%s", n, pages, ended, postponed)
 	}
-
-	run(t, "status", "--store", shared, "--forget", server.URL)
-	if text, _ := run(t, "status", "--store", shared, "--learned", server.URL); strings.Contains(text, "soft 404") || !strings.Contains(text, "kept returning duplicates: 0 of 0 fetched") {
-		t.Errorf("after it was forgotten it is known:\n%s", text)
-	}
-	for _, worker := range []string{"one", "two"} {
-		s.forget()
-		s.seeds = []string{server.URL + "/page/1?from=" + worker, server.URL + "/"}
-		crawl(worker, "--add")
-		if asked := s.asked(); !slices.ContainsFunc(asked, withParameter) {
-			t.Errorf("worker %s asked for %q, as if it knew the parameter", worker, asked)
-		}
-	}
 }
