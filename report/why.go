@@ -60,30 +60,31 @@ func (n *next) why(leader *store.Record, contained bool) string {
 	return why
 }
 
-// WhyLeads returns why a page leads the others, which must be all other pages of its cluster.
-func WhyLeads(ctx context.Context, s store.Reader, rule dedup.Rule, leader *store.Record, others []*store.Record) (string, error) {
+// WhyLeads returns a function that says why a page leads the others, which must be all other pages of its
+// cluster. contained says whether the rule is containment.
+func WhyLeads(ctx context.Context, s store.Reader, contained bool) (func(leader *store.Record, others []*store.Record) string, error) {
 	order, err := precedence.Read(ctx, s)
-	if err != nil {
-		return "", err
-	}
-	n := &next{order: order}
-	if rule.Contained > 0 {
-		n.text = leader.Hash
-	}
-	for _, r := range others {
-		n.add(r)
-	}
-	return n.why(leader, rule.Contained > 0), nil
+	return func(leader *store.Record, others []*store.Record) string {
+		n := newNext(order, leader, contained)
+		for _, r := range others {
+			n.add(r)
+		}
+		return n.why(leader, contained)
+	}, err
 }
 
-// nextOf returns an empty next for the members of a leader's cluster. If the rule is containment,
+// newNext returns an empty next for the members of a leader's cluster. If the rule is containment,
 // the next accepts only members with the leader's text, because other members never lead.
-func (b *batch) nextOf(leader dedup.Hash) *next {
-	n := &next{order: b.order}
-	if r := b.records[leader]; r != nil && b.set.Contained > 0 {
-		n.text = r.Hash
+func newNext(order *precedence.Order, leader *store.Record, contained bool) *next {
+	n := &next{order: order}
+	if leader != nil && contained {
+		n.text = leader.Hash
 	}
 	return n
+}
+
+func (b *batch) nextOf(leader dedup.Hash) *next {
+	return newNext(b.order, b.records[leader], b.set.Contained > 0)
 }
 
 // firstOf finds the member of a leader's cluster that comes first in the order of package

@@ -128,18 +128,16 @@ func (v *View) clusterPage(ctx context.Context, r *http.Request) (*screen, error
 		}
 		c.ID, c.Leader = leader.Record.ID, &leader.Record
 		var ids []dedup.Hash
-		var row []clusterRow
+		row := []clusterRow{{Leader: c.Leader}}
 		v.index.look(func(t *rows) {
+			all := t.members(c.ID)
 			var some []int
-			some, c.paging = partOf("/cluster/"+c.ID.String(), r, t.members(c.ID))
-			for _, i := range some {
-				ids = append(ids, t.at(i).id)
-			}
-			if led, ok := t.ledBy[c.ID]; ok {
-				row = t.rowsOf([]uint32{led})
+			some, c.paging = partOf("/cluster/"+c.ID.String(), r, all)
+			if ids = t.ids(some); len(all) <= explained {
+				row[0].others = t.ids(all)
 			}
 		})
-		if c.Members, err = records(ctx, s, ids); err != nil || row == nil {
+		if c.Members, err = records(ctx, s, ids); err != nil {
 			return err
 		}
 		err = v.explain(ctx, s, row)
@@ -150,6 +148,13 @@ func (v *View) clusterPage(ctx context.Context, r *http.Request) (*screen, error
 		return nil, err
 	}
 	return &screen{name: "cluster", title: "Cluster of", subject: cmp.Or(strings.TrimSpace(report.Clip(c.Leader.Title, 200)), c.Leader.URL), Content: c}, nil
+}
+
+func (t *rows) ids(places []int) (ids []dedup.Hash) {
+	for _, i := range places {
+		ids = append(ids, t.at(i).id)
+	}
+	return ids
 }
 
 // members returns the rows of the members of the leader's cluster, highest resemblance first.

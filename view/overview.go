@@ -61,7 +61,7 @@ func (v *View) overviewPage(ctx context.Context, r *http.Request) (*screen, erro
 		if o.Tally, err = s.Tally(ctx); err != nil {
 			return err
 		}
-		return v.explain(ctx, s, o.Clusters)
+		return cmp.Or(lead(ctx, s, o.Clusters), v.explain(ctx, s, o.Clusters))
 	})
 }
 
@@ -93,7 +93,10 @@ func (t *rows) rowsOf(places []uint32) (all []clusterRow) {
 	}
 	for i := range t.n {
 		r := t.at(i)
-		if k, ok := at[r.cluster]; ok && r.flags&dead == 0 {
+		if r.cluster == 0 || r.flags&dead != 0 {
+			continue
+		}
+		if k, ok := at[r.cluster]; ok {
 			c := &all[k]
 			c.Lowest = min(c.Lowest, float64(r.resemblance))
 			if c.Members <= explained {
@@ -110,25 +113,20 @@ func (t *rows) rowsOf(places []uint32) (all []clusterRow) {
 // explained is the maximum number of duplicates in a cluster whose leader is explained.
 const explained = 200
 
-// explain sets the leaders of clusters, and why they lead.
+// explain sets why the leaders of clusters lead, if it knows the duplicates.
 func (v *View) explain(ctx context.Context, s store.Reader, clusters []clusterRow) error {
-	if err := lead(ctx, s, clusters); err != nil {
-		return err
-	}
+	why, err := report.WhyLeads(ctx, s, v.opt.Rule.Contained > 0)
 	for i := range clusters {
 		c := &clusters[i]
-		if c.Leader == nil || c.Members > explained {
+		if err != nil || c.Leader == nil || c.others == nil {
 			continue
 		}
-		others, err := records(ctx, s, c.others)
-		if err != nil {
-			return err
-		}
-		if c.Why, err = report.WhyLeads(ctx, s, v.opt.Rule, c.Leader, others); err != nil {
-			return err
+		var others []*store.Record
+		if others, err = records(ctx, s, c.others); err == nil {
+			c.Why = why(c.Leader, others)
 		}
 	}
-	return nil
+	return err
 }
 
 // lead sets the leaders of clusters.
