@@ -42,6 +42,7 @@ type Crawl struct {
 	robots    *robotsCache
 	rooms     *wire.Rooms
 	schedule  *schedule
+	swept     bool // SharedFiles has been called; used only by ask
 
 	sitemapsMu sync.Mutex
 	sitemaps   map[string]int // guarded by sitemapsMu: number of sitemaps queued, by the host that lists them
@@ -175,10 +176,8 @@ func (c *Crawl) ask(stop, ctx context.Context, start func(func() error), arrived
 	for {
 		t, err := c.schedule.next(stop)
 		switch {
-		case errors.Is(err, errLimit):
-			return nil
-		case errors.Is(err, errFinished):
-			if more, err := c.sweep(stop); err != nil || !more {
+		case errors.Is(err, errFinished), errors.Is(err, errLimit):
+			if more, err := c.sweep(stop, errors.Is(err, errFinished)); err != nil || !more {
 				return err
 			}
 			continue
@@ -223,13 +222,20 @@ func (c *Crawl) deliver(ctx context.Context, t *turn, start func(func() error), 
 	}
 }
 
-func (c *Crawl) sweep(ctx context.Context) (bool, error) {
-	s, ok := c.handler.(Sweeper)
-	if !ok {
-		return false, nil
+// sweep is called at the end, which a page limit may have brought. It reports whether URLs have been queued.
+func (c *Crawl) sweep(ctx context.Context, unlimited bool) (more bool, err error) {
+	n := 0
+	if s, ok := c.handler.(Sweeper); ok && unlimited {
+		n, err = s.Sweep(ctx)
 	}
-	n, err := s.Sweep(ctx)
-	if err != nil || n == 0 {
+	if n == 0 && err == nil && c.opt.SharedFiles != nil && !c.swept {
+		c.swept = true
+		n, err = c.opt.SharedFiles(ctx)
+	}
+	if n == 0 && err == nil && c.opt.OnAnswer != nil {
+		err = c.partsAgain(ctx)
+	}
+	if n == 0 || err != nil {
 		return false, err
 	}
 	c.schedule.stir()

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -225,39 +226,72 @@ type resourceCache struct {
 	asking fetches // its mutex guards the fields below
 	kept   *lru.Cache[string, resource]
 	keys   *lru.Cache[string, string] // the key of the latest response for a URL, if its request had the host's secrets
+	reused map[string]ask             // by key: requests whose latest response was used for later pages, too
 }
 
 type resource struct {
 	render.Answer
-	err   error // wire.ErrTooLarge if the file is larger than its limit
-	until time.Time
+	err       error  // wire.ErrTooLarge if the file is larger than its limit
+	page      string // URL of the page for which it was fetched
+	at, until time.Time
 }
 
 func newResourceCache(bytes int64) *resourceCache {
 	const head = 2 << 10 // approximate size of a header in bytes
 	weigh := func(p resource) int { return len(p.Body) + head }
 	return &resourceCache{
-		kept: lru.New[string](int(bytes), weigh),
-		keys: lru.New[string](maxPartKeys, func(string) int { return 1 }),
+		kept:   lru.New[string](int(bytes), weigh),
+		keys:   lru.New[string](maxPartKeys, func(string) int { return 1 }),
+		reused: map[string]ask{},
 	}
 }
 
 const maxPartKeys = 1 << 14
 
 // latest returns the latest cached response for a URL whose request had the secrets of the host,
-// regardless of the other fields of the request header.
-func (c *resourceCache) latest(url string) (render.Answer, bool) {
+// regardless of the other fields of the request header, and when it was fetched.
+func (c *resourceCache) latest(url string) (a render.Answer, at time.Time, ok bool) {
 	if c == nil {
-		return render.Answer{}, false
+		return a, at, false
 	}
 	c.asking.mu.Lock()
 	defer c.asking.mu.Unlock()
 	key, ok := c.keys.Get(url)
 	if !ok {
-		return render.Answer{}, false
+		return a, at, false
 	}
 	p, ok := c.kept.Get(key)
-	return p.Answer, ok && time.Now().Before(p.until)
+	return p.Answer, p.at, ok && time.Now().Before(p.until)
+}
+
+// visited records that the frontier has the URL of a file fetched again, so partsAgain need not.
+func (c *resourceCache) visited(url string) {
+	if c == nil {
+		return
+	}
+	c.asking.mu.Lock()
+	defer c.asking.mu.Unlock()
+	maps.DeleteFunc(c.reused, func(_ string, a ask) bool { return a.url == url })
+}
+
+// partsAgain requests each file again that was fetched for one rendered page, and used for later ones.
+func (c *Crawl) partsAgain(ctx context.Context) error {
+	if c.parts == nil {
+		return nil
+	}
+	c.parts.asking.mu.Lock()
+	again := c.parts.reused
+	c.parts.reused = map[string]ask{}
+	c.parts.asking.mu.Unlock()
+	for _, key := range slices.Sorted(maps.Keys(again)) {
+		bodies := c.rooms.Share(false)
+		_, _ = c.fetchPart(wire.WithShare(ctx, bodies), again[key]) // without a response, the archive has only the first one
+		bodies.Release()
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	return nil
 }
 
 // partKey returns the cache key of a request: the method, the URL, the body, the header and whether secrets
@@ -277,19 +311,23 @@ func (c *resourceCache) get(ctx context.Context, a *ask, fetch func() (render.An
 		p, ok := c.kept.Get(key)
 		if ok = ok && time.Now().Before(p.until); ok {
 			got, err = p.Answer, p.err
+			if p.page != a.from && err == nil && !a.isPost() && len(c.reused) < maxPartKeys {
+				c.reused[key] = *a
+			}
 		}
 		return ok
 	}
 	ctxErr := c.asking.once(ctx, key, known, func() {
+		at := time.Now()
 		got, err = fetch()
 		if errors.Is(err, wire.ErrTooLarge) { // the next page would get no more of it
 			got.Body = nil
 		}
 		switch {
 		case errors.Is(err, wire.ErrTooLarge), a.isPost() && ctx.Err() == nil:
-			c.keep(a, key, resource{got, err, time.Now().Add(cutFor)})
+			c.keep(a, key, resource{got, err, a.from, at, at.Add(cutFor)})
 		case err == nil && isKept(&got):
-			c.keep(a, key, resource{got, nil, time.Now().Add(partsFor)})
+			c.keep(a, key, resource{got, nil, a.from, at, at.Add(partsFor)})
 		}
 	})
 	return got, cmp.Or(ctxErr, err)
@@ -300,6 +338,7 @@ func (c *resourceCache) keep(a *ask, key string, got resource) {
 	defer c.asking.mu.Unlock()
 	c.kept.Take(key)
 	c.kept.Put(key, got)
+	delete(c.reused, key)
 	if !a.anonymous && got.err == nil {
 		c.keys.Take(a.url)
 		c.keys.Put(a.url, key)

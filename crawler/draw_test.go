@@ -259,12 +259,12 @@ func TestPartsApart(t *testing.T) {
 		return string(a.Body)
 	}
 	same(t, "for another site", get(true, "public"), "public")
-	if a, ok := c.latest("http://priv.test/x"); ok {
+	if a, _, ok := c.latest("http://priv.test/x"); ok {
 		t.Errorf("a requisite would get %q", a.Body)
 	}
 	same(t, "for the site itself", get(false, "private"), "private")
 	same(t, "for another site", get(true, "nothing"), "public")
-	a, _ := c.latest("http://priv.test/x")
+	a, _, _ := c.latest("http://priv.test/x")
 	same(t, "as a requisite", string(a.Body), "private")
 }
 

@@ -122,7 +122,7 @@ func (h *host) nextDepth() int {
 // nextPriority returns the priority of the host's next URL, or 0 if it is unknown.
 func (h *host) nextPriority() int {
 	if h.supply == urgent && h.mustTake() {
-		return requisitePriority
+		return RequisitePriority
 	}
 	if len(h.urls) > 0 {
 		return h.urls[0].Priority

@@ -80,6 +80,10 @@ type Options struct {
 	// that the request is not sent again. It returns nil if there is none. Posted may be nil.
 	Posted func(ctx context.Context, key string) *wire.Answer
 
+	// SharedFiles queues the requisites of archived pages that were fetched before one of their pages, and returns
+	// their number. The crawl calls it once, when nothing else is left to fetch; see requisites.go. It may be nil.
+	SharedFiles func(context.Context) (queued int, err error)
+
 	resolver *net.Resolver  // set by tests; nil means the system's resolver
 	jitter   func() float64 // set by tests; returns values from 0 to 1; nil means random values
 	tabs     int            // maximum number of pages of one host rendered at the same time

@@ -21,6 +21,12 @@ import (
 // limit, [Budget].Requisites. Requisites beyond this limit fail with ProblemBudget, and can be
 // retried with a larger limit.
 //
+// A player shows a page with the first capture of a file after the page's own. If the crawl fetched the
+// file before, for another page, that would be the capture of the next crawl, and the file may have
+// changed by then. So such files are requested again at the end of the crawl, once each:
+// those with records by Options.SharedFiles, and those that only a browser requests by partsAgain. A crawl
+// that is stopped or reaches a limit of time or bytes does not get so far.
+//
 // If a requisite turns out to be an HTML page of the crawl, it is processed as a page at once. A
 // later link could not queue it again, because the frontier keeps each URL only once.
 //
@@ -28,8 +34,8 @@ import (
 // if pages fetched later link to it. Files that only scripts load are not found unless a
 // browser renders the page; see draw.go.
 
-// requisitePriority is the priority of requisites, which puts them before pages.
-const requisitePriority = -1
+// RequisitePriority is the priority of requisites, which puts them before pages.
+const RequisitePriority = -1
 
 // require adds the URL of a requisite to Items. The URL may be outside the scope. A style sheet may
 // import others, so the number of steps from the page is limited.
@@ -39,7 +45,7 @@ func (l *Leads) require(url string) {
 	if l.opt.Scope == nil || imports && from.Hops >= MaxHops || l.opt.refuse(url, forRequisite, from.URL, 0) != "" {
 		return
 	}
-	item := frontier.Item{URL: url, From: l.via, Depth: from.Depth + 1, Kind: frontier.Requisite, Priority: requisitePriority}
+	item := frontier.Item{URL: url, From: l.via, Depth: from.Depth + 1, Kind: frontier.Requisite, Priority: RequisitePriority}
 	if imports {
 		item.Depth, item.Hops = from.Depth, from.Hops+1
 	}
@@ -52,7 +58,10 @@ func isRequisite(it *frontier.Item) bool { return it.Kind == frontier.Requisite 
 // loaded the file for a page, or because the budget of its host is spent. Otherwise it returns nil.
 func (c *Crawl) requisite(t *turn) *Page {
 	page := &Page{Item: t.item, FetchedAt: time.Now()}
-	if a, ok := c.parts.latest(t.item.URL); ok { // the archive already has this response
+	if !t.item.Due.IsZero() { // it is visited again, after the pages that need it
+		c.parts.visited(t.item.URL)
+	} else if a, at, ok := c.parts.latest(t.item.URL); ok { // the archive already has this response
+		page.FetchedAt = at
 		page.fill(&wire.Exchange{Status: a.Status, Header: a.Header, Body: a.Body}, true)
 		return page
 	}

@@ -11,9 +11,6 @@ import (
 	"sync"
 	"time"
 
-	"skink/dedup"
-	"skink/dedup/align"
-	"skink/report"
 	"skink/store"
 )
 
@@ -204,22 +201,8 @@ type nowView struct {
 	States   map[string]int // number of hosts in each state
 	Shown    []HostNow
 	Problems []End
-	Newest   []newest
 	At       time.Time
 }
-
-type newest struct {
-	Leader  *store.Record
-	Members []example
-	Size    int
-}
-
-type example struct {
-	*store.Record
-	Differ []align.Difference
-}
-
-const differShown = 2
 
 const hostsShown = 12
 
@@ -230,10 +213,9 @@ func (v *View) moment(ctx context.Context) (*nowView, error) {
 	err := v.opt.Store.Read(ctx, func(s store.Reader) (err error) {
 		if v.opt.Crawl != nil {
 			n.Moment = v.opt.Crawl.Now()
-		} else if n.Moment, err = v.opt.Moment(ctx, s); err != nil {
-			return err
+		} else {
+			n.Moment, err = v.opt.Moment(ctx, s)
 		}
-		n.Newest, err = v.newest(ctx, s)
 		return err
 	})
 	if err != nil {
@@ -258,61 +240,6 @@ func (v *View) moment(ctx context.Context) (*nowView, error) {
 	}
 	slices.SortFunc(n.Problems, func(a, b End) int { return cmp.Or(cmp.Compare(b.URLs, a.URLs), cmp.Compare(a.Name, b.Name)) })
 	return n, nil
-}
-
-// These are limits on the list of newest clusters: the number of clusters shown, the number of
-// members of each, and the number of most recent rows that are searched for new members.
-const (
-	newestShown = 4
-	examples    = 2
-	rowsBack    = 20_000
-)
-
-func (v *View) newest(ctx context.Context, s store.Reader) ([]newest, error) {
-	var ids []dedup.Hash
-	var sizes []int
-	v.index.look(func(t *rows) {
-		last := map[uint32][]dedup.Hash{}
-		var order []uint32
-		for i := t.n - 1; i >= max(t.n-rowsBack, 0); i-- {
-			r := t.at(i)
-			if r.cluster == 0 || r.flags&dead != 0 || len(last[r.cluster]) == examples {
-				continue
-			}
-			if last[r.cluster] == nil {
-				if len(order) == newestShown {
-					continue
-				}
-				order = append(order, r.cluster)
-			}
-			last[r.cluster] = append(last[r.cluster], r.id)
-		}
-		for _, c := range order {
-			ids = append(append(ids, t.clusters[c].leader), last[c]...)
-			sizes = append(sizes, int(t.clusters[c].members))
-		}
-	})
-	pages, err := s.Pages(ctx, ids, store.WantText)
-	if err != nil {
-		return nil, err
-	}
-	var all []newest
-	text := ""
-	for _, p := range pages {
-		switch {
-		case p == nil:
-		case !p.Record.Follows():
-			all = append(all, newest{Leader: &p.Record, Size: sizes[min(len(all), len(sizes)-1)]})
-			text = p.Text
-		case len(all) > 0 && all[len(all)-1].Leader.ID == p.Record.Leader:
-			e := example{Record: &p.Record}
-			if p.Kept && p.Record.Verdict == dedup.Near {
-				e.Differ = report.Differ(text, p.Text, differShown)
-			}
-			all[len(all)-1].Members = append(all[len(all)-1].Members, e)
-		}
-	}
-	return all, nil
 }
 
 func (v *View) nowPage(ctx context.Context, r *http.Request) (*screen, error) {

@@ -32,7 +32,7 @@ if (page) {
       state.textContent = "The crawl does not answer. It has ended, or cannot be reached. The page shows its last known state.";
     }
     // To limit the load, wait for much longer than the answer took.
-    setTimeout(update, Math.max(1000, 50 * (performance.now() - began)));
+    setTimeout(update, Math.min(30000, Math.max(1000, 50 * (performance.now() - began))));
   };
   setTimeout(update, 1000);
 }

@@ -315,15 +315,16 @@ const behaveScript = `(async does => {
 			await wait;
 			collect();
 		}
-		let opened = 0, idle = 0;
+		let opened = 0, empty = 0;
 		for (const view of views) { // collect adds to them
-			if (++opened > %[4]d || idle === 10) break;
+			if (++opened > %[4]d || empty === 10) break;
 			const before = text(), had = before.split('\n'), wait = changed(200);
 			location.hash = view;
 			await wait;
 			await sleep(20);
+			await new Promise(done => requestIdleCallback(done, {timeout: 1000}));
 			const after = text(), has = new Set(after.split('\n'));
-			idle = after.length > before.length ? 0 : idle + 1;
+			empty = after.length > before.length ? 0 : empty + 1;
 			if (had.filter(line => !has.has(line)).length > had.length / 10) { location.hash = first; break }
 			collect();
 		}
@@ -332,9 +333,9 @@ const behaveScript = `(async does => {
 	return true;
 })(%[1]s)`
 
-// behave does what Page.Behaviors lists, within Options.Time. It returns false if the page did not let it.
+// behave does what Page.Behaviors lists, within half of Options.Most. It returns false if the page did not let it.
 func (t *tab) behave(ctx context.Context) (done bool) {
-	ctx, cancel := context.WithTimeout(ctx, t.opt.Time)
+	ctx, cancel := context.WithTimeout(ctx, t.opt.Most/2)
 	defer cancel()
 	list, _ := json.Marshal(append([]string{}, t.page.Behaviors...)) // strings
 	err := t.evaluate(ctx, fmt.Sprintf(behaveScript, list, maxScrolls, maxMore, maxViews), &done)

@@ -240,7 +240,11 @@ func (f *crawlFlags) start(ctx context.Context, con Console, out session.Output,
 		server.Watch(f.patience, out.Say)
 	}
 	sum, err := f.crawl(ctx, out, opt, s)
-	if err = errors.Join(err, s.Close()); err != nil && !sum.Began {
+	closed := s.Close()
+	if err == nil {
+		closed = opt.Stopped(closed)
+	}
+	if err = errors.Join(err, closed); err != nil && !sum.Began {
 		err = errors.Join(err, place.discard())
 	}
 	if err == nil && sum.End.Interrupted && !(opt.Forever && sum.End.Ordered) { // an order is the usual end of a crawl that stays

@@ -61,13 +61,13 @@ func Run(ctx context.Context, s *NamedStore, opt Options, out Output) (sum Summa
 			sum.End, err = Ending{Interrupted: true, Ordered: true}, nil // between two crawls
 		}
 		if err != nil || !opt.Forever || !sum.End.Over() {
-			return sum, r.hint(err)
+			return sum, r.opt.Stopped(err)
 		}
 		if err := r.sleep(ctx); ctx.Err() != nil {
 			out.finish(sum)
 			return sum, nil
 		} else if err != nil {
-			return sum, r.hint(err)
+			return sum, r.opt.Stopped(err)
 		}
 	}
 }
@@ -112,10 +112,10 @@ func (r *run) round(ctx context.Context) (sum Summary, err error) {
 	return sum, err
 }
 
-// hint adds the command that continues the crawl to a store error that stopped it.
-func (r *run) hint(err error) error {
+// Stopped adds the command that continues the crawl to a store error that stopped it.
+func (o *Options) Stopped(err error) error {
 	if errors.Is(err, store.ErrFull) || errors.Is(err, store.ErrAway) || errors.Is(err, disk.ErrFiles) {
-		return fmt.Errorf("the crawl stopped: %w; continue with: %s", err, r.opt.Resume(Ending{}))
+		return fmt.Errorf("the crawl stopped: %w; continue with: %s", err, o.Resume(Ending{}))
 	}
 	return err
 }
@@ -170,6 +170,9 @@ func (r *run) crawl(ctx context.Context, p plan, order *precedence.Order, kept *
 	}
 	o.OnSeed = func(from, to string) error { return m.moved(ctx, from, to) }
 	kept.connect(&o, r.store)
+	if kept.archive != nil && o.Requisites {
+		o.SharedFiles = p.again.sharedFiles
+	}
 	o.OnPage = func(page *crawler.Page) { r.meter.observe(page); urls.answered(page); log.add(page) }
 	o.OnRefused, o.Referrers = log.add, log != nil
 	if o.Spent, err = spent(ctx, r.store, &o); err != nil {
