@@ -194,7 +194,6 @@ func FuzzParse(f *testing.F) {
 				t.Errorf("href %q", l.Href)
 			}
 		}
-		checkMarked(t, d)
 		media := MediaType(body, contentType)
 		text, _ := decode(body, contentType, isMarkup(media))
 		if got, most := countLetters(d.Text), lettersOf(text, media); got > most {

@@ -24,6 +24,21 @@ import (
 // definitions become list items. A cell that spans columns is followed by empty cells. A cell that
 // spans rows is repeated in each of them.
 
+type marked struct {
+	root   *html.Node
+	survey *survey
+}
+
+// placed is the position of a node's text. The words of a text node are text[from:to], in
+// blocks[first:last]. For an image, first is the index of the open block, or of the next block if
+// none was open.
+type placed struct {
+	node        *html.Node
+	first, last int
+	from, to    int
+	elem        int32 // index in elems of the element around the node
+}
+
 // Markdown returns the main text as Markdown, without a trailing newline. If the text of an HTML
 // page has no heading of level 1, the Markdown begins with the first <h1> of the page, or else with
 // the title. A link in a heading, or to javascript: or data:, becomes plain text. If the page is

@@ -126,3 +126,13 @@ func markdownOf(t *testing.T, page string) *Document {
 	}
 	return d
 }
+
+// letterRun returns the ASCII letters of a text.
+func letterRun(s string) string {
+	return strings.Map(func(r rune) rune {
+		if 'a' <= r|0x20 && r|0x20 <= 'z' {
+			return r
+		}
+		return -1
+	}, s)
+}

@@ -24,7 +24,7 @@ type Order struct {
 	At        time.Time `json:"at"`
 }
 
-// The verbs of orders. A stop ends only the runs that read it, and the last run is over then.
+// The verbs of orders. Stop and reload apply only to the runs that read them while they crawl.
 const (
 	OrderPause   = "pause"
 	OrderResume  = "resume"
@@ -37,6 +37,7 @@ const (
 	OrderPerHost = "per-host"
 	OrderPrefer  = "prefer"
 	OrderAdd     = "add"
+	OrderReload  = "reload"
 )
 
 const ordersName = "orders"

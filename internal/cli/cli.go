@@ -38,8 +38,9 @@ type Console struct {
 	Terminal bool       // whether Err is a terminal
 	Columns  func() int // returns the width of the terminal in characters; called only if Terminal is true
 
-	files  *output.Files // outputs and inputs of the command
-	screen io.Writer     // Err without the filter of guard, because the status line needs escape sequences
+	files  *output.Files                                  // outputs and inputs of the command
+	again  func(setup func(*pflag.FlagSet) runFunc) error // reads the command line and the configuration once more
+	screen io.Writer                                      // Err without the filter of guard, because the status line needs escape sequences
 }
 
 // guard replaces Out and Err with writers that remove escape sequences, because text from a crawled
@@ -158,31 +159,44 @@ func noCommand(word string) error {
 }
 
 func (c command) run(ctx context.Context, args []string, con Console) error {
-	asked, all := helpAsked(args)
-	flags, body := c.newFlags()
-	if !asked {
-		if err := flags.Parse(args); err != nil {
-			return usagef("%s: %w", c.name, flagError(err, c.name, flags))
-		}
-		asked, _ = flags.GetBool("help") // finds combined short flags such as -qh, which helpAsked does not see
+	con.again = func(setup func(*pflag.FlagSet) runFunc) error {
+		c.setup = setup
+		_, _, err := c.parse(args)
+		return err
 	}
+	asked, all := helpAsked(args)
 	if asked {
+		args = []string{"--help"}
+	}
+	flags, body, err := c.parse(args)
+	if err != nil {
+		return err
+	}
+	if asked, _ = flags.GetBool("help"); asked { // finds combined short flags such as -qh, which helpAsked does not see
 		c.printHelp(con.Out, all)
 		return nil
-	}
-	if c.name != "config" {
-		if err := c.configure(flags); err != nil {
-			return err
-		}
-		if err := c.checkUse(flags); err != nil {
-			return err
-		}
 	}
 	con.files = output.New(con.Out, badger.IsStore)
 	if err := claimOutputs(flags, con.files); err != nil {
 		return usageError{Err: err}
 	}
 	return body(ctx, con, flags.Args())
+}
+
+// parse sets flags to the values in args and in the configuration file, and returns a function that runs the command.
+func (c command) parse(args []string) (*pflag.FlagSet, runFunc, error) {
+	flags, body := c.newFlags()
+	if err := flags.Parse(args); err != nil {
+		return nil, nil, usagef("%s: %w", c.name, flagError(err, c.name, flags))
+	}
+	if help, _ := flags.GetBool("help"); help || c.name == "config" {
+		return flags, body, nil
+	}
+	err := c.configure(flags)
+	if err == nil {
+		err = c.checkUse(flags)
+	}
+	return flags, body, err
 }
 
 // printError prints an error on one line. If the error was made by errors.Join, each of the joined

@@ -115,10 +115,10 @@ func typed(flags *pflag.FlagSet, name string) bool {
 	return f != nil && f.Changed && f.Annotations[config.Source] == nil
 }
 
-// keepIn copies the configuration file into dir, the folder of a store, so that later commands on
-// that store use the same configuration. The copy contains no literal secrets.
-func (c *configFlag) keepIn(dir string) error {
-	if c.file.Name == "" || c.stored {
+// keepBeside copies the configuration file into dir, the folder of a store, so that later commands on
+// that store use the same configuration. The copy contains no literal secrets. A store on a server gets none.
+func (c *configFlag) keepBeside(dir string) error {
+	if c.file.Name == "" || c.stored || isShared(dir) {
 		return nil
 	}
 	name := filepath.Join(dir, configFile)

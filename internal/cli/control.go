@@ -41,6 +41,7 @@ them. The orders are:
   per-host HOST N       send the host at most N requests at the same time
   prefer HOST           fetch the URLs of this host first
   add URL...            add seeds
+  reload                read the configuration file again, as at SIGHUP
 
 A queued URL that is blocked or excluded ends in the state outside, and crawl --retry outside
 fetches it when the order is withdrawn. To withdraw exclude, include, delay, per-host or prefer,
@@ -68,7 +69,7 @@ func setupControl(flags *pflag.FlagSet) func(context.Context, Console, []string)
 
 // orderForms are the arguments of the orders.
 var orderForms = map[string]string{
-	store.OrderPause: "", store.OrderResume: "", store.OrderStop: "",
+	store.OrderPause: "", store.OrderResume: "", store.OrderStop: "", store.OrderReload: "",
 	store.OrderExclude: " REGEXP", store.OrderInclude: " REGEXP", store.OrderBlock: " HOST", store.OrderUnblock: " HOST",
 	store.OrderDelay: " HOST DURATION", store.OrderPerHost: " HOST N", store.OrderPrefer: " HOST", store.OrderAdd: " URL...",
 }

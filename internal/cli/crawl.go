@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -239,12 +240,9 @@ func (f *crawlFlags) start(ctx context.Context, con Console, out session.Output,
 	if server, is := s.Store.(*postgres.Store); is {
 		server.Watch(f.patience, out.Say)
 	}
+	opt.Reload = func() (session.Options, func() error, error) { return f.reread(con.again) }
 	sum, err := f.crawl(ctx, out, opt, s)
-	closed := s.Close()
-	if err == nil {
-		closed = opt.Stopped(closed)
-	}
-	if err = errors.Join(err, closed); err != nil && !sum.Began {
+	if err = opt.Stopped(errors.Join(err, s.Close())); err != nil && !sum.Began {
 		err = errors.Join(err, place.discard())
 	}
 	if err == nil && sum.End.Interrupted && !(opt.Forever && sum.End.Ordered) { // an order is the usual end of a crawl that stays
@@ -257,15 +255,37 @@ func (f *crawlFlags) start(ctx context.Context, con Console, out session.Output,
 func (f *crawlFlags) crawl(ctx context.Context, out session.Output, opt session.Options, s *writeStore) (sum session.Summary, err error) {
 	stop := serve(out, s)
 	defer func() { err = errors.Join(err, stop()) }()
-	if s.folder != nil {
-		if err := configOf(f.rule.flags).keepIn(*f.store); err != nil {
-			return sum, err
-		}
+	if err := configOf(f.rule.flags).keepBeside(*f.store); err != nil {
+		return sum, err
 	}
 	var release func()
-	out.Asked, release = asked()
+	out.Asked, release = heard(askSignals...)
 	defer release()
+	if hangsUp() {
+		out.Reload, release = heard(syscall.SIGHUP)
+		defer release()
+		reloads.Store(true)
+		defer reloads.Store(false)
+	}
 	return session.Run(ctx, &s.NamedStore, opt, out)
+}
+
+// reread returns the options of the command as the configuration file is now, and a function that copies the file
+// into the folder of the store.
+func (f *crawlFlags) reread(again func(func(*pflag.FlagSet) runFunc) error) (opt session.Options, keep func() error, err error) {
+	var now *crawlFlags
+	err = again(func(flags *pflag.FlagSet) runFunc {
+		now = newCrawlFlags(flags)
+		return now.run
+	})
+	config := configOf(now.rule.flags)
+	if err == nil && config.file.Name == "" {
+		err = usagef("there is no configuration file: put %s into the folder of the store", configFile)
+	}
+	if err == nil {
+		opt, _, err = now.settle(now.rule.flags.Args())
+	}
+	return opt, func() error { return config.keepBeside(*f.store) }, err
 }
 
 // serve lets other processes read the open store of a crawl until stop is called. It first prints

@@ -33,20 +33,15 @@ compressed or not), the command prints the main text of every page. If an input 
 the command prints its name to standard error and, at the end, exits with code 1. A URL is
 fetched without reading robots.txt.
 
---html prints the page without its styles: extracted text is green, and a red bar marks each
-element that an extraction rule excluded. The output contains no scripts. --markdown prints
-headings, lists, tables, code, links and emphasis as Markdown, with URLs as they appear in
-the page.
+--markdown prints headings, lists, tables, code, links and emphasis as Markdown, with URLs as
+they appear in the page.
 
-These commands print a page as a JSON object, mark the extracted text of the page, and print the
-main text as Markdown:
+These commands print a page as a JSON object, and its main text as Markdown:
 
   skink extract --json testdata/site/index.html
-  skink extract --html testdata/site/index.html > marked.html
   skink extract --markdown testdata/site/index.html`,
 	setup: setupExtract,
 	rules: []flagRule{
-		{"html", excludes, "json,markdown", ""},
 		{"images,links", modifies, "markdown", ""},
 	},
 }
@@ -74,7 +69,7 @@ type extracted struct {
 }
 
 type extractFlags struct {
-	json, html, markdown, pictures bool
+	json, markdown, pictures bool
 
 	links extract.Links   // form of links in Markdown; "" means that links stay as written in the page
 	fetch crawler.Options // options for fetching a page
@@ -83,7 +78,6 @@ type extractFlags struct {
 func setupExtract(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
 	f := &extractFlags{fetch: crawler.Defaults()}
 	flags.BoolVar(&f.json, "json", false, "print one JSON object for each page: {\"path\",\"title\",\"lang\",\"text\",\"words\",...}")
-	flags.BoolVar(&f.html, "html", false, "print one page as HTML, without scripts, and with the extracted text highlighted")
 	flags.BoolVar(&f.markdown, "markdown", false, "print the main text as Markdown; with --json, add it to each object")
 	flags.BoolVar(&f.pictures, "images", false, "with --markdown: keep the images that are part of the text")
 	flags.Var(oneOf(&f.links, extract.LinksNone, extract.LinksText, extract.LinksWhole), "links", "with --markdown: remove links (none), keep only their text (text), or make their URLs absolute (absolute); default: links stay as they are")
@@ -92,9 +86,6 @@ func setupExtract(flags *pflag.FlagSet) func(context.Context, Console, []string)
 }
 
 func (f *extractFlags) run(ctx context.Context, con Console, args []string) (err error) {
-	if f.html && len(args) > 1 {
-		return usagef("extract: --html takes one page")
-	}
 	if err := checkURLs(args); err != nil {
 		return err
 	}
@@ -111,17 +102,15 @@ func (f *extractFlags) run(ctx context.Context, con Console, args []string) (err
 			}
 			continue
 		}
-		doc, err := readPage(ctx, con, documents, f.options(), f.fetch, name)
+		doc, err := readPage(ctx, con, documents, extract.Options{Page: f.markdown}, f.fetch, name)
 		if ctx.Err() != nil {
 			return keepFirst(out.Flush(), ctx.Err())
 		}
+		if err == nil && doc.Text == "" && !f.json {
+			err = fmt.Errorf("%s has no text", harmless.Line(name))
+		}
 		if err != nil {
 			fmt.Fprintf(con.Err, "skink: %s\n", harmless.Error(err))
-			failed++
-			continue
-		}
-		if doc.Text == "" && !f.json && !f.html {
-			fmt.Fprintf(con.Err, "skink: %s has no text\n", harmless.Line(name))
 			failed++
 			continue
 		}
@@ -139,17 +128,9 @@ func (f *extractFlags) run(ctx context.Context, con Console, args []string) (err
 	return nil
 }
 
-func (f *extractFlags) options() extract.Options {
-	return extract.Options{Page: f.html || f.markdown}
-}
-
 func (f *extractFlags) print(w io.Writer, name string, doc *extract.Document) error {
 	var words dedup.Text // counts words in the same way as reports and the view
 	words.Read([]byte(doc.Text))
-	if f.html {
-		guard := harmless.HTML(w)
-		return keepFirst(doc.WriteHTML(guard, words.Len()), guard.Flush())
-	}
 	markdown := ""
 	if f.markdown {
 		opt := extract.MarkdownOptions{Pictures: f.pictures}
@@ -228,9 +209,6 @@ func beginsArchive(r io.Reader) bool {
 // unreadable record. It returns the number of these errors.
 func (f *extractFlags) archived(ctx context.Context, con Console, documents *document.Reader, out io.Writer, in io.ReadCloser, name string) (failed int, err error) {
 	defer in.Close()
-	if f.html {
-		return 0, usagef("extract: --html takes one page, and %s is a web archive with many pages: use --json", name)
-	}
 	damaged := func(err error) {
 		fmt.Fprintf(con.Err, "skink: %s: %s\n", name, harmless.Error(err))
 		failed++
@@ -246,7 +224,7 @@ func (f *extractFlags) archived(ctx context.Context, con Console, documents *doc
 		if p.Problem != "" || p.Location != "" {
 			return nil
 		}
-		doc, err := documents.Parse(ctx, f.options(), p.Body, p.Header.Get("Content-Type"))
+		doc, err := documents.Parse(ctx, extract.Options{Page: f.markdown}, p.Body, p.Header.Get("Content-Type"))
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hbollon/go-edlib"
 	"github.com/spf13/pflag"
 )
 
@@ -25,7 +26,7 @@ func nearest(word string, names []string) string {
 	word = strings.ToLower(word)
 	best, fewest := "", max(1, len(word)/3)+1
 	for _, name := range names {
-		if n := slips(word, name); n < fewest {
+		if n := edlib.OSADamerauLevenshteinDistance(word, name); n < fewest {
 			best, fewest = name, n
 		}
 	}
@@ -39,35 +40,6 @@ func nearest(word string, names []string) string {
 		}
 	}
 	return best
-}
-
-// slips returns the number of bytes that must be inserted, deleted, changed or swapped with their
-// neighbour to turn a into b: the Damerau–Levenshtein distance, with each pair swapped at most
-// once.
-func slips(a, b string) int {
-	rows := make([][]int, len(a)+1)
-	for i := range rows {
-		rows[i] = make([]int, len(b)+1)
-		rows[i][0] = i
-	}
-	for j := range b {
-		rows[0][j+1] = j + 1
-	}
-	for i := range len(a) {
-		for j := range len(b) {
-			n := min(rows[i][j+1], rows[i+1][j]) + 1
-			if a[i] == b[j] {
-				n = min(n, rows[i][j])
-			} else {
-				n = min(n, rows[i][j]+1)
-			}
-			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
-				n = min(n, rows[i-1][j-1]+1)
-			}
-			rows[i+1][j+1] = n
-		}
-	}
-	return rows[len(a)][len(b)]
 }
 
 // flagError returns an error that names the values a flag accepts. err is the error from pflag,

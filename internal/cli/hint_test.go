@@ -24,14 +24,3 @@ func TestNearest(t *testing.T) {
 		}
 	}
 }
-
-func TestSlips(t *testing.T) {
-	for _, c := range []struct {
-		a, b string
-		want int
-	}{{"", "", 0}, {"", "abc", 3}, {"crawl", "crawl", 0}, {"crwal", "crawl", 1}, {"crawl", "craw", 1}, {"report", "export", 2}, {"kitten", "sitting", 3}} {
-		if got, back := slips(c.a, c.b), slips(c.b, c.a); got != c.want || back != c.want {
-			t.Errorf("slips(%q, %q) = %d, and back %d; want %d", c.a, c.b, got, back, c.want)
-		}
-	}
-}

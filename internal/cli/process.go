@@ -8,6 +8,7 @@ import (
 	"os/signal"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -51,12 +52,18 @@ func endings() <-chan os.Signal {
 	return heard
 }
 
+// reloads is true while a crawl reads its configuration again at SIGHUP, instead of ending.
+var reloads atomic.Bool
+
 // obey cancels the context at the first signal, so that the command can shut down properly. A
 // second signal ends the process at once, with that signal's default action. A second SIGHUP is
 // ignored, because a terminal that closes may send several. If the process ignores the second
 // signal, as background processes of some shells ignore SIGINT, obey calls os.Exit.
 func obey(ctx context.Context, signals <-chan os.Signal, end context.CancelCauseFunc) {
 	for got := range signals {
+		if got == syscall.SIGHUP && reloads.Load() {
+			continue
+		}
 		if ctx.Err() == nil {
 			end(nil)
 			continue
@@ -119,10 +126,9 @@ func logged(log *slog.Logger, err error) error {
 	return exitError(exitFailed)
 }
 
-// asked returns a channel that receives each signal by which the user asks what the crawl is doing on
-// each host. release stops watching for such signals.
-func asked() (signals <-chan os.Signal, release func()) {
+// heard returns a channel that receives the given signals. release stops watching for them.
+func heard(all ...os.Signal) (signals <-chan os.Signal, release func()) {
 	heard := make(chan os.Signal, 1)
-	signal.Notify(heard, askSignals...)
+	signal.Notify(heard, all...)
 	return heard, func() { signal.Stop(heard) }
 }

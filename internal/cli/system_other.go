@@ -15,3 +15,5 @@ type noSignal struct{}
 
 func (noSignal) String() string { return "none" }
 func (noSignal) Signal()        {}
+
+func hangsUp() bool { return false }

@@ -20,14 +20,14 @@ import (
 // A change that needs more lines removes code that earns less, in this folder or in another, and moves the lines in
 // this table. So the project does not grow unseen.
 var budgets = map[string]int{
-	"crawler":               5_125,
+	"crawler":               5_150,
 	"crawler/learn":         1_875,
 	"crawler/render":        1_135,
 	"crawler/sitemap":       575,
 	"crawler/wire":          1_500,
 	"dedup":                 2_350,
 	"document":              1_030,
-	"extract":               6_000,
+	"extract":               5_860,
 	"extract/markup":        850,
 	"feed":                  1_435,
 	"frontier":              900,
@@ -37,7 +37,7 @@ var budgets = map[string]int{
 	"internal/config":       770,
 	"internal/corpus":       2_550,
 	"internal/ingest":       4_755,
-	"internal/session":      4_105,
+	"internal/session":      4_245,
 	"report":                2_065,
 	"report/audit":          3_880,
 	"store":                 1_675,
@@ -45,7 +45,7 @@ var budgets = map[string]int{
 	"store/badger/postings": 1_050,
 	"store/postgres":        3_640,
 	"store/remote":          650,
-	"view":                  2_555,
+	"view":                  2_500,
 	"warc":                  1_630,
 }
 

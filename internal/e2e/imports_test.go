@@ -57,7 +57,7 @@ var table = map[string]struct {
 	"report/audit":                {[]string{"extract/markup", "report", "store", "dedup", "frontier", "base/harmless", "crawler/learn"}, nil},
 	"feed/release":                {[]string{"dedup", "store"}, nil},
 	"feed":                        {[]string{"feed/release", "warc", "store", "dedup", "extract", "extract/passage", "base/harmless", "base/table"}, nil},
-	"view":                        {[]string{"store", "frontier", "extract", "report", "report/audit", "dedup", "crawler/learn", "dedup/align", "base/harmless", "base/loopback"}, nil},
+	"view":                        {[]string{"store", "frontier", "extract", "report", "report/audit", "dedup", "crawler/learn", "base/harmless", "base/loopback"}, nil},
 	"dedup/language":              {nil, nil},
 	"base/harmless":               {nil, nil},
 	"base/lock":                   {nil, nil},

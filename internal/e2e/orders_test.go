@@ -8,9 +8,12 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -194,4 +197,76 @@ func TestOrdersReachWorkers(t *testing.T) {
 	if len(logged) < 100 {
 		t.Errorf("only %d URLs are logged", len(logged))
 	}
+}
+
+// TestReload gives orders to a crawl in a folder, and changes its configuration while it runs: by an order, by
+// SIGHUP, and with a mistake in the file. The log of the site must show what the crawl obeys.
+func TestReload(t *testing.T) {
+	t.Parallel()
+	skink, web, dir := buildSkink(t), startEndless(t, 1), t.TempDir()
+	store, config, host := filepath.Join(dir, "store"), filepath.Join(dir, "crawl.toml"), web.hosts[0]
+	configure := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(config, []byte("[crawl]\nsitemaps = \"off\"\n"+text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	configure("")
+	args := []string{"crawl", "--store", store, "--delay", "20ms", "--budget", "off", "--learn", "off", "--allow-private", "127.0.0.1", "--view=0"}
+	crawl := startWorker(t, skink, append(args, "--config", config, "http://"+host+"/")...)
+	eventually(t, "the host is crawled", func() bool { return matching(web.since(0), "/z/") > 1 })
+	order := func(args ...string) (mark int) {
+		t.Helper()
+		if out, err := exec.Command(skink, append([]string{"control", "--store", store}, args...)...).CombinedOutput(); err != nil {
+			t.Fatalf("skink control: %v\n%s", err, out)
+		}
+		eventually(t, "the order is read", func() bool { return strings.Contains(crawl.said.String(), ": "+strings.Join(args, " ")+"\n") })
+		return len(web.since(0))
+	}
+	never := func(part string, mark int) {
+		t.Helper()
+		eventually(t, "the crawl goes on", func() bool { return len(web.since(mark)) > 40 })
+		if n := matching(web.since(mark), part); n > 1 {
+			t.Errorf("%d requests with %s after the order", n, part)
+		}
+	}
+	said := func(text string, times int) (mark int) {
+		t.Helper()
+		eventually(t, text, func() bool { return strings.Count(crawl.said.String(), text) == times })
+		return len(web.since(0))
+	}
+	never("/z/", order("include", `\.html$|/[xy]/`))
+	order("delay", host, "0s")
+	order("per-host", host, "4")
+	eventually(t, "simultaneous requests", func() bool { web.mu.Lock(); defer web.mu.Unlock(); return web.most[host] > 1 })
+
+	const asNow, asBefore = "The crawl goes on with the configuration as it is now.", "The crawl goes on as before: "
+	configure("exclude = [\"/x/\"]\n")
+	order("reload")
+	never("/x/", said(asNow, 1))
+	configure("exclud = [\"/y/\"]\n")
+	order("reload")
+	said(asBefore, 1)
+	never("/x/", len(web.since(0)))
+	excluded := "/x/"
+	if terminal, err := os.Open("/dev/tty"); err == nil {
+		terminal.Close() // SIGHUP would end the crawl
+	} else {
+		excluded = "/y/"
+		configure("exclude = [\"/y/\"]\n")
+		if err := crawl.Process.Signal(syscall.SIGHUP); err != nil {
+			t.Fatal(err)
+		}
+		never("/y/", said(asNow, 2))
+	}
+	if text := crawl.said.String(); strings.Count(text, "The crawl is shown at ") != 1 || strings.Contains(text, "interrupted") {
+		t.Errorf("the crawl says\n%s", text)
+	}
+	_ = crawl.Process.Kill()
+	<-crawl.ended
+	mark := len(web.since(0))
+	crawl = startWorker(t, skink, args...)
+	never(excluded, mark)
+	order("stop")
+	awaitEnds(t, crawl)
 }

@@ -112,7 +112,8 @@ func TestEqualBytesAreStoredOnce(t *testing.T) {
 	run(m.crawl("--delay", "0", "--store", "killed", "--warc", "killed-archive")...)
 
 	const copies = mirroredPages + 2 // the second host's pages, its style sheet and its script; its picture is shorter than a revisit record
-	for name, want := range map[string]int{"on": copies, "off": 0, "killed": copies} {
+	const again = 6                  // these files of both hosts, which are requested again after the pages
+	for name, want := range map[string]int{"on": copies + again, "off": again, "killed": copies + again} {
 		if got := revisitsIn(t, filepath.Join(dir, name+"-archive")); got != want {
 			t.Errorf("%s: the archive has %d revisit records, want %d", name, got, want)
 		}

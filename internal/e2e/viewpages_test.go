@@ -20,7 +20,7 @@ import (
 
 // TestPagesInBrowser opens the pages of the view and the HTML reports in a browser, for a store with
 // right-to-left text, long URLs and long titles. It checks what needs a browser: the fit at each
-// width, keys, folding, the toggle of a marked page, the widths of bars, and print.
+// width, keys, folding, the widths of bars, and print.
 func TestPagesInBrowser(t *testing.T) {
 	t.Parallel()
 	chromium, err := exec.LookPath("chromium")
@@ -33,9 +33,6 @@ func TestPagesInBrowser(t *testing.T) {
 	runIn(t, dir, "report", "--store", "store", "--format", "html", "--out", "duplicates.html")
 	runIn(t, dir, "report", "--store", "store", "--about", "audit", "--format", "html", "--out", "audit.html")
 	runIn(t, dir, "compare", "--html", "compared.html", "pages/long-a.html", "pages/long-b.html")
-	if err := os.WriteFile(filepath.Join(dir, "marked.html"), runIn(t, dir, "extract", "--html", "pages/hebrew.html"), 0o666); err != nil {
-		t.Fatal(err)
-	}
 	b := openBrowser(t, chromium, startView(t, dir))
 
 	page := func(name string) string { return "http://pages.localhost/" + name }
@@ -128,8 +125,6 @@ func TestPagesInBrowser(t *testing.T) {
 		b.open("/" + name + ".html")
 		b.look(name)
 	}
-	b.open("/marked.html")
-	b.marked("marked")
 	b.open("/duplicates.html")
 	for _, width := range []int64{400, 900, 1400} {
 		b.do(chromedp.EmulateViewport(width, 900))
@@ -147,36 +142,6 @@ func TestPagesInBrowser(t *testing.T) {
 				t.Errorf("at %d: a bar of %v pixels for %v%% is coloured to %v%%", width, bar[0], bar[2], bar[1])
 			}
 		}
-	}
-}
-
-// marked checks a marked page: the jump to the main text, the toggle, and its accessibility. The
-// content of the crawled page is not checked for accessibility.
-func (b *browser) marked(name string) {
-	b.t.Helper()
-	const rest = `[...document.querySelectorAll("main span:not(.taken)")].some(e => e.checkVisibility())`
-	for _, scheme := range []string{"light", "dark"} {
-		b.do(chromedp.EmulateViewport(400, 800), called(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}}))
-		if got := b.eval("document.documentElement.scrollWidth"); got != "400" {
-			b.t.Errorf("%s at 400: the page is %s wide", name, got)
-		}
-		b.barriers(name + ", " + scheme)
-	}
-	if got := b.eval(`getComputedStyle(document.querySelector("main p")).unicodeBidi`); got != "plaintext" {
-		b.t.Errorf("%s: the direction of a paragraph is %s", name, got)
-	}
-	if !b.is(rest) {
-		b.t.Errorf("%s: the rest of the page is not shown", name)
-	}
-	b.do(chromedp.Click(chromedp.CSS(`a[href="#text"]`)))
-	b.waitFor(`location.hash == "#text" && document.querySelector(".taken:target") == document.querySelector(".taken")`)
-	b.do(chromedp.Click(chromedp.CSS("#only")))
-	if b.is(rest) || !b.is(`[...document.querySelectorAll(".taken")].every(e => e.checkVisibility())`) {
-		b.t.Errorf("%s: not the main text alone is shown:\n%s", name, b.eval("document.body.innerText"))
-	}
-	b.do(chromedp.Click(chromedp.CSS("#only")))
-	if !b.is(rest) {
-		b.t.Errorf("%s: the rest of the page stays hidden", name)
 	}
 }
 

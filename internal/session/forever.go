@@ -37,29 +37,31 @@ const (
 
 // A lasting holds what the rounds of a run have in common. The first round opens it.
 type lasting struct {
-	stop     context.CancelFunc // stops the run
-	present  *presence
-	steer    *steering
-	steering sync.WaitGroup
-	meter    meter
-	endView  func() error
-	now      atomic.Pointer[running] // the crawl of the last round
-	selected *selection              // that of the last round
-	stream   *consumer               // the feed on standard output
+	life      context.Context    // of the run
+	stop      context.CancelFunc // ends life
+	reloading reloading
+	present   *presence
+	steer     *steering
+	steering  sync.WaitGroup
+	meter     meter
+	endView   func() error
+	now       atomic.Pointer[running] // the crawl of the last round
+	selected  *selection              // that of the last round
+	stream    *consumer               // the feed on standard output
 }
 
 // attend opens what is to be opened when the first crawl is ready to run. It passes orders to each.
-func (r *run) attend(ctx context.Context, v *running, sown func(context.Context, string) error) error {
+func (r *run) attend(v *running, sown func(context.Context, string) error) error {
 	r.steer.enter(v.crawl.Obey, sown)
 	if r.now.Swap(v) != nil {
 		return nil
 	}
-	r.present.tell(ctx, func(w *WorkerState) {
+	r.present.tell(r.life, func(w *WorkerState) {
 		v := r.now.Load()
 		added := v.pipeline.Added()
 		w.Hosts, w.InFlight, w.Pages = v.crawl.Held(), v.crawl.InFlight(), added.Pages()
 	})
-	r.steering.Go(func() { r.steer.steer(ctx) })
+	r.steering.Go(func() { r.steer.steer(r.life) })
 	return r.openView()
 }
 

@@ -79,8 +79,9 @@ type Options struct {
 	// store and the crawl to these options. If View is nil, the crawl is not shown in a browser.
 	View func(dedup.Rule) view.Options
 
-	DelayChosen bool                // the user set the delay between requests; otherwise, a message says what the delay is
-	Resume      func(Ending) string // returns the command that continues the crawl, or "" if there is none
+	Reload      func() (next Options, keep func() error, err error) // reads the configuration again; keep is called before the run uses it
+	DelayChosen bool                                                // the user set the delay between requests; otherwise, a message says what the delay is
+	Resume      func(Ending) string                                 // returns the command that continues the crawl, or "" if there is none
 }
 
 // Defaults returns the options of a crawl that stays on the hosts of its seeds.

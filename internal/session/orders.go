@@ -75,6 +75,7 @@ type steering struct {
 	out     Output
 	control *crawler.Control
 	stop    func()        // stops the run as Ctrl-C does
+	reload  func()        // reads the configuration again
 	ordered atomic.Bool   // an order has stopped the run
 	added   chan struct{} // gets a value if a seed has been added
 
@@ -127,6 +128,8 @@ func (t *steering) steer(ctx context.Context) {
 		_ = t.follow(ctx) // the crawl itself reports an error of the store
 		select {
 		case <-ctx.Done():
+		case <-t.out.Reload:
+			t.reload()
 		case <-time.After(obeyEvery):
 		}
 	}
@@ -152,6 +155,8 @@ func (t *steering) follow(ctx context.Context) error {
 		case store.OrderStop:
 			t.ordered.Store(true)
 			t.stop()
+		case store.OrderReload:
+			t.reload()
 		case store.OrderAdd:
 			select {
 			case t.added <- struct{}{}:

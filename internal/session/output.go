@@ -16,6 +16,7 @@ type Output struct {
 	Screen  io.Writer        // terminal for the status line, which may contain escape sequences; nil if Err is not a terminal
 	Columns func() int       // width of Screen in characters
 	Asked   <-chan os.Signal // receives a signal each time the user asks for the state of the hosts; may be nil
+	Reload  <-chan os.Signal // receives a signal to read the configuration again; may be nil
 }
 
 // Say prints a sentence.

@@ -55,6 +55,8 @@ func (r *run) plan(ctx context.Context) (p plan, err error) {
 		if r.steer, err = openSteering(ctx, r.store, r.out, r.stop); err != nil {
 			return p, err
 		}
+		old := r.opt
+		r.steer.reload = func() { r.reload(old) }
 	}
 	p.seeds.Add(r.steer.seeds())
 

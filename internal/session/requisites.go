@@ -12,40 +12,38 @@ import (
 )
 
 // sharedFiles queues the files that an archived page needs and that were fetched before the page, and returns their
-// number; see [crawler.Options].SharedFiles. It goes through the records in the order of their last change, in which a
-// file that a page uses again comes before the page. It keeps about 100 bytes for each file in memory.
+// number; see [crawler.Options].SharedFiles. Which page needs a file that a style sheet names is not known, so it counts
+// as needed by all pages. It goes through the records in the order of their last change, in which a
+// file that a page uses again comes before the page. It keeps about 60 bytes for each file in memory.
 func (c *selection) sharedFiles(ctx context.Context) (queued int, err error) {
-	type file struct {
-		at     time.Time
-		within dedup.Hash // style sheet that names the file, if it is a file
-		again  bool
-	}
-	files := map[dedup.Hash]*file{}
+	files := map[dedup.Hash]time.Time{}
+	var again, named []dedup.Hash
+	var last time.Time
 	for page, err := range c.store.Changes(ctx, "", store.WantRecord|store.WantLinks) {
 		if err != nil {
 			return 0, err
 		}
-		if r := &page.Record; r.Requisite {
-			files[r.ID] = &file{at: r.Visited(), within: dedup.Hash(frontier.ID(r.From))}
+		r := &page.Record
+		switch {
+		case r.Requisite:
+			if files[r.ID] = r.Visited(); r.Hops > 0 {
+				named = append(named, r.ID)
+			}
+		case len(page.Links) > 0:
+			last = frontier.Latest(last, r.Visited())
 		}
 		for i := range page.Links {
 			if l := &page.Links[i]; l.Kind != store.LinkAnchor {
-				if f := files[dedup.Hash(frontier.ID(l.URL))]; f != nil && f.at.Before(page.Record.Visited()) {
-					f.again = true
+				id := dedup.Hash(frontier.ID(l.URL))
+				if at, ok := files[id]; ok && at.Before(r.Visited()) {
+					again = append(again, id)
+					delete(files, id)
 				}
 			}
 		}
 	}
-	var again []dedup.Hash
-	for id, f := range files {
-		by := f
-		for range crawler.MaxHops { // a style sheet is shared with the files that it names
-			if by == nil || by.again {
-				break
-			}
-			by = files[by.within]
-		}
-		if by != nil && by.again {
+	for _, id := range named {
+		if at, ok := files[id]; ok && at.Before(last) {
 			again = append(again, id)
 		}
 	}

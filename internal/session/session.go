@@ -55,19 +55,27 @@ func Run(ctx context.Context, s *NamedStore, opt Options, out Output) (sum Summa
 	}
 	defer func() { err = cmp.Or(err, r.present.leave(ctx)) }()
 	ctx, r.stop = context.WithCancel(ctx)
+	r.life = ctx
 	defer func() { err = cmp.Or(err, r.lasting.close()) }()
 	for {
-		if sum, err = r.round(ctx); errors.Is(err, context.Canceled) && r.steer != nil && r.steer.ordered.Load() {
-			sum.End, err = Ending{Interrupted: true, Ordered: true}, nil // between two crawls
+		ctx := r.reloading.begin(r.life)
+		sum, err = r.round(ctx)
+		asleep := err == nil && r.opt.Forever && sum.End.Over()
+		if asleep {
+			err = r.sleep(ctx)
 		}
-		if err != nil || !opt.Forever || !sum.End.Over() {
-			return sum, r.opt.Stopped(err)
-		}
-		if err := r.sleep(ctx); ctx.Err() != nil {
+		next := r.reloading.take(!asleep && (err == nil && !sum.End.Interrupted || err != nil && !errors.Is(err, context.Canceled)))
+		switch {
+		case r.life.Err() == nil && next != nil:
+			r.opt = next
+		case asleep && r.life.Err() != nil:
 			out.finish(sum)
 			return sum, nil
-		} else if err != nil {
-			return sum, r.opt.Stopped(err)
+		case errors.Is(err, context.Canceled) && r.steer != nil && (r.opt.Forever || r.steer.ordered.Load()): // between two crawls
+			sum.End = Ending{Interrupted: true, Ordered: r.steer.ordered.Load()}
+			return sum, sum.count(context.WithoutCancel(ctx), s)
+		case err != nil || !asleep:
+			return sum, err
 		}
 	}
 }
@@ -211,7 +219,7 @@ func (r *run) drive(ctx context.Context, v *running, sown func(context.Context, 
 	end.running = v
 	run, stopRun := context.WithCancel(ctx)
 	defer stopRun()
-	if err := r.attend(ctx, v, sown); err != nil {
+	if err := r.attend(v, sown); err != nil {
 		v.crawl.Close()
 		return end, errors.Join(err, v.pipeline.Close(), r.closeConsumers(ctx, following))
 	}
@@ -286,7 +294,7 @@ func (r *run) summarize(ctx context.Context, p plan, end outcome) (sum Summary, 
 		return sum, err
 	}
 	sum.Again = r.opt.Resume(sum.End)
-	if !r.opt.Forever || !sum.End.Over() {
+	if !(r.opt.Forever && sum.End.Over()) && !r.reloading.wanted() {
 		r.out.finish(sum)
 	}
 	switch {
