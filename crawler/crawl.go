@@ -232,9 +232,6 @@ func (c *Crawl) sweep(ctx context.Context, unlimited bool) (more bool, err error
 		c.swept = true
 		n, err = c.opt.SharedFiles(ctx)
 	}
-	if n == 0 && err == nil && c.opt.OnAnswer != nil {
-		err = c.partsAgain(ctx)
-	}
 	if n == 0 || err != nil {
 		return false, err
 	}

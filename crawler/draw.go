@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -141,7 +140,13 @@ func (c *Crawl) resource(ctx context.Context, page *Page, r render.Request) (ren
 		return render.Answer{}, r
 	}
 	get := func(ask ask) (render.Answer, error) {
-		return c.parts.get(ctx, &ask, func() (render.Answer, error) { return c.fetchPart(ctx, ask) })
+		a, later, err := c.parts.get(ctx, &ask, page.FetchedAt, func() (render.Answer, error) { return c.fetchPart(ctx, ask) })
+		if later && c.opt.OnReused != nil {
+			if err := c.opt.OnReused(ctx, url, page.Item.Depth+1); err != nil {
+				return a, err
+			}
+		}
+		return a, err
 	}
 	host := c.opt.Hosts.For(frontier.HostOf(url))
 	guarded := host.Private() || c.opt.Cookies
@@ -226,13 +231,12 @@ type resourceCache struct {
 	asking fetches // its mutex guards the fields below
 	kept   *lru.Cache[string, resource]
 	keys   *lru.Cache[string, string] // the key of the latest response for a URL, if its request had the host's secrets
-	reused map[string]ask             // by key: requests whose latest response was used for later pages, too
+	queued map[string]bool            // URLs that the frontier visits again, because a later page has used the response
 }
 
 type resource struct {
 	render.Answer
-	err       error  // wire.ErrTooLarge if the file is larger than its limit
-	page      string // URL of the page for which it was fetched
+	err       error // wire.ErrTooLarge if the file is larger than its limit
 	at, until time.Time
 }
 
@@ -242,7 +246,7 @@ func newResourceCache(bytes int64) *resourceCache {
 	return &resourceCache{
 		kept:   lru.New[string](int(bytes), weigh),
 		keys:   lru.New[string](maxPartKeys, func(string) int { return 1 }),
-		reused: map[string]ask{},
+		queued: map[string]bool{},
 	}
 }
 
@@ -264,34 +268,14 @@ func (c *resourceCache) latest(url string) (a render.Answer, at time.Time, ok bo
 	return p.Answer, p.at, ok && time.Now().Before(p.until)
 }
 
-// visited records that the frontier has the URL of a file fetched again, so partsAgain need not.
+// visited records that the frontier visits the URL of a file again.
 func (c *resourceCache) visited(url string) {
 	if c == nil {
 		return
 	}
 	c.asking.mu.Lock()
 	defer c.asking.mu.Unlock()
-	maps.DeleteFunc(c.reused, func(_ string, a ask) bool { return a.url == url })
-}
-
-// partsAgain requests each file again that was fetched for one rendered page, and used for later ones.
-func (c *Crawl) partsAgain(ctx context.Context) error {
-	if c.parts == nil {
-		return nil
-	}
-	c.parts.asking.mu.Lock()
-	again := c.parts.reused
-	c.parts.reused = map[string]ask{}
-	c.parts.asking.mu.Unlock()
-	for _, key := range slices.Sorted(maps.Keys(again)) {
-		bodies := c.rooms.Share(false)
-		_, _ = c.fetchPart(wire.WithShare(ctx, bodies), again[key]) // without a response, the archive has only the first one
-		bodies.Release()
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-	}
-	return nil
+	delete(c.queued, url)
 }
 
 // partKey returns the cache key of a request: the method, the URL, the body, the header and whether secrets
@@ -304,15 +288,17 @@ func partKey(a *ask) string {
 }
 
 // get returns the cached response for a request. If there is none, it calls fetch, or waits for
-// another call to get that is already fetching it.
-func (c *resourceCache) get(ctx context.Context, a *ask, fetch func() (render.Answer, error)) (got render.Answer, err error) {
+// another call to get that is already fetching it. The result later is true for the first page, fetched at
+// the time since, that uses a file which had been fetched before.
+func (c *resourceCache) get(ctx context.Context, a *ask, since time.Time, fetch func() (render.Answer, error)) (got render.Answer, later bool, err error) {
 	key := partKey(a)
 	known := func() bool {
 		p, ok := c.kept.Get(key)
 		if ok = ok && time.Now().Before(p.until); ok {
 			got, err = p.Answer, p.err
-			if p.page != a.from && err == nil && !a.isPost() && len(c.reused) < maxPartKeys {
-				c.reused[key] = *a
+			later = p.at.Before(since) && err == nil && !a.isPost() && isPlain(a.more) && !c.queued[a.url] && len(c.queued) < maxPartKeys
+			if later {
+				c.queued[a.url] = true
 			}
 		}
 		return ok
@@ -325,12 +311,22 @@ func (c *resourceCache) get(ctx context.Context, a *ask, fetch func() (render.An
 		}
 		switch {
 		case errors.Is(err, wire.ErrTooLarge), a.isPost() && ctx.Err() == nil:
-			c.keep(a, key, resource{got, err, a.from, at, at.Add(cutFor)})
+			c.keep(a, key, resource{got, err, at, at.Add(cutFor)})
 		case err == nil && isKept(&got):
-			c.keep(a, key, resource{got, nil, a.from, at, at.Add(partsFor)})
+			c.keep(a, key, resource{got, nil, at, at.Add(partsFor)})
 		}
 	})
-	return got, cmp.Or(ctxErr, err)
+	return got, later, cmp.Or(ctxErr, err)
+}
+
+// isPlain reports whether a request without the fields of h gets the same response.
+func isPlain(h http.Header) bool {
+	for name := range h {
+		if name != "Accept" && name != "Origin" && name != "Accept-Language" {
+			return false
+		}
+	}
+	return true
 }
 
 func (c *resourceCache) keep(a *ask, key string, got resource) {
@@ -338,7 +334,6 @@ func (c *resourceCache) keep(a *ask, key string, got resource) {
 	defer c.asking.mu.Unlock()
 	c.kept.Take(key)
 	c.kept.Put(key, got)
-	delete(c.reused, key)
 	if !a.anonymous && got.err == nil {
 		c.keys.Take(a.url)
 		c.keys.Put(a.url, key)

@@ -250,7 +250,7 @@ func TestDrawHoldsNobody(t *testing.T) {
 func TestPartsApart(t *testing.T) {
 	c := newResourceCache(1 << 20)
 	get := func(anonymous bool, body string) string {
-		a, err := c.get(t.Context(), &ask{url: "http://priv.test/x", anonymous: anonymous}, func() (render.Answer, error) {
+		a, _, err := c.get(t.Context(), &ask{url: "http://priv.test/x", anonymous: anonymous}, time.Now(), func() (render.Answer, error) {
 			return render.Answer{Status: 200, Body: []byte(body)}, nil
 		})
 		if err != nil {

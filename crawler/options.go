@@ -80,6 +80,10 @@ type Options struct {
 	// that the request is not sent again. It returns nil if there is none. Posted may be nil.
 	Posted func(ctx context.Context, key string) *wire.Answer
 
+	// OnReused is called with the URL of a file, and the depth of an item for it, when a browser has fetched the file for
+	// one page and uses it for another. It may be nil.
+	OnReused func(ctx context.Context, url string, depth int) error
+
 	// SharedFiles queues the requisites of archived pages that were fetched before one of their pages, and returns
 	// their number. The crawl calls it once, when nothing else is left to fetch; see requisites.go. It may be nil.
 	SharedFiles func(context.Context) (queued int, err error)

@@ -23,8 +23,8 @@ import (
 //
 // A player shows a page with the first capture of a file after the page's own. If the crawl fetched the
 // file before, for another page, that would be the capture of the next crawl, and the file may have
-// changed by then. So such files are requested again at the end of the crawl, once each:
-// those with records by Options.SharedFiles, and those that only a browser requests by partsAgain. A crawl
+// changed by then. So such files are requested again after the pages:
+// Options.SharedFiles queues those that pages name, and Options.OnReused those that a browser requests. A crawl
 // that is stopped or reaches a limit of time or bytes does not get so far.
 //
 // If a requisite turns out to be an HTML page of the crawl, it is processed as a page at once. A

@@ -19,6 +19,7 @@ import (
 const (
 	maxGroups  = 24 // maximum number of groups in a list
 	maxMembers = 8  // maximum number of members of a group
+	maxWaiting = 64 // the same while the response to a probe is awaited, which may show that they are no pages
 )
 
 // A oneText is a text and the group of what shows it.
@@ -30,12 +31,12 @@ type oneText struct {
 // groups is a list of groups, latest first.
 type groups []oneText
 
-// add adds a member to the group of a text, and returns all members of the group. A full list loses
-// the group that has had no new member for the longest time.
-func (g *groups) add(text, member string) []string {
+// add adds a member to the group of a text, which has at most the given number of them, and returns all
+// members of the group. A full list loses the group that has had no new member for the longest time.
+func (g *groups) add(text, member string, most int) []string {
 	found := oneText{text, g.of(text)}
 	*g = slices.DeleteFunc(*g, func(o oneText) bool { return o.Text == text })
-	found.Of = addTo(found.Of, member)
+	found.Of = addTo(found.Of, member, most)
 	*g = slices.Insert((*g)[:min(len(*g), maxGroups-1)], 0, found)
 	return found.Of
 }
@@ -48,12 +49,11 @@ func (g *groups) of(text string) []string {
 	return nil
 }
 
-// addTo adds a member to a list of at most maxMembers. If the list is full, the member replaces the
-// last one.
-func addTo(members []string, member string) []string {
+// addTo adds a member to a list. If the list is full, the member replaces the last one.
+func addTo(members []string, member string, most int) []string {
 	switch {
 	case slices.Contains(members, member):
-	case len(members) < maxMembers:
+	case len(members) < most:
 		members = append(members, member)
 	default:
 		members[len(members)-1] = member

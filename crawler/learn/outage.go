@@ -73,7 +73,7 @@ func (o *Outage) Visit(s Shown, forGood bool) Ruling {
 	second := o.looked[s.Page]
 	delete(o.looked, s.Page)
 	if s.Text != "" && !s.Error {
-		o.texts.add(s.Text, s.Was)
+		o.texts.add(s.Text, s.Was, maxMembers)
 	}
 	replaced := o.replaced(s)
 	again := s.Text != "" && !replaced && !second && !s.Never && len(o.looked) < maxLooks

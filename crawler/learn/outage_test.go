@@ -84,8 +84,8 @@ func TestOutageExceptions(t *testing.T) {
 func TestGroups(t *testing.T) {
 	var g groups
 	for i := range 3 * maxGroups {
-		g.add("often", fmt.Sprint(i))
-		g.add(fmt.Sprint("once ", i), "a")
+		g.add("often", fmt.Sprint(i), maxMembers)
+		g.add(fmt.Sprint("once ", i), "a", maxMembers)
 	}
 	if n := len(g); n != maxGroups {
 		t.Errorf("%d groups, want %d", n, maxGroups)

@@ -112,7 +112,7 @@ func (h *Host) doubt(a *address, v *Verdict) {
 		s.Others = append(s.Others, url)
 	}
 	if v.Changed && (v.Copy() || v.Thin) {
-		s.Turned = addTo(s.Turned, url)
+		s.Turned = addTo(s.Turned, url, s.most())
 	}
 	if !s.Holds {
 		h.suspect(s, s.remember(url, v))
@@ -143,14 +143,14 @@ func (s *Soft) remember(url string, v *Verdict) (suspects []string) {
 		if isDefault(v.Leader, url) {
 			return nil
 		}
-		if urls := s.Alike.add(v.Leader, url); len(urls) >= several {
+		if urls := s.Alike.add(v.Leader, url, s.most()); len(urls) >= several {
 			return urls
 		}
 	} else {
 		title := nameOf(v.title())
-		urls := s.Titles.add(title, url)
+		urls := s.Titles.add(title, url, s.most())
 		if v.Thin {
-			s.Thin = addTo(s.Thin, url)
+			s.Thin = addTo(s.Thin, url, s.most())
 		}
 		if v.Thin && len(s.Thin) >= manyThin {
 			return s.Thin
@@ -165,10 +165,19 @@ func (s *Soft) remember(url string, v *Verdict) (suspects []string) {
 	return nil
 }
 
+// most returns how many pages with one text, leader or title are remembered. A crawl that was killed asks for the probe
+// again when it fetches the page from which the probe was made, and it may judge many other pages before.
+func (s *Soft) most() int {
+	if s.Probe != "" && s.Status == 0 {
+		return maxWaiting
+	}
+	return maxMembers
+}
+
 // titled returns the pages whose titles satisfy wanted. The first pages of all titles come before any
 // second page.
 func (s *Soft) titled(wanted func(title string) bool) (urls []string) {
-	for i := range maxMembers {
+	for i := range maxWaiting {
 		for _, t := range s.Titles {
 			if i < len(t.Of) && wanted(t.Text) {
 				urls = append(urls, t.Of[i])
@@ -259,7 +268,7 @@ func (s *Soft) hold(said []string) (counts []string) {
 		if s.HoldsFor(url) {
 			counts = append(counts, url)
 		}
-		s.Said = addTo(s.Said, url)
+		s.Said = addTo(s.Said, url, maxWaiting)
 	}
 	return counts
 }

@@ -52,7 +52,7 @@ func (b *Book) Examined(ctx context.Context, probe string) error {
 func (b *Book) Turned(ctx context.Context, url string) error {
 	return b.change(ctx, hostOf(url), func(h *Host) {
 		if s := h.softOf(Shape(url)); s != nil && !s.errs() {
-			s.Turned = addTo(s.Turned, url)
+			s.Turned = addTo(s.Turned, url, maxMembers)
 			h.suspect(s, []string{url})
 		}
 	})

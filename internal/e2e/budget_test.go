@@ -21,7 +21,7 @@ import (
 // this table. So the project does not grow unseen.
 var budgets = map[string]int{
 	"crawler":               5_150,
-	"crawler/learn":         1_875,
+	"crawler/learn":         1_885,
 	"crawler/render":        1_135,
 	"crawler/sitemap":       575,
 	"crawler/wire":          1_500,
@@ -37,7 +37,7 @@ var budgets = map[string]int{
 	"internal/config":       770,
 	"internal/corpus":       2_550,
 	"internal/ingest":       4_755,
-	"internal/session":      4_245,
+	"internal/session":      4_265,
 	"report":                2_065,
 	"report/audit":          3_880,
 	"store":                 1_675,

@@ -25,7 +25,7 @@ func (c *selection) sharedFiles(ctx context.Context) (queued int, err error) {
 		}
 		r := &page.Record
 		switch {
-		case r.Requisite:
+		case r.Requisite && r.End() == frontier.Fetched:
 			if files[r.ID] = r.Visited(); r.Hops > 0 {
 				named = append(named, r.ID)
 			}
@@ -69,4 +69,23 @@ func (c *selection) sharedFiles(ctx context.Context) (queued int, err error) {
 		}
 	}
 	return queued, nil
+}
+
+// reusedFile queues a file that a browser has used again; see [crawler.Options].OnReused. It leaves out a file that is
+// also a page, because the visit would not judge it.
+func (c *selection) reusedFile(ctx context.Context, url string, depth int) error {
+	r, err := recordOf(ctx, c.store, url)
+	if err != nil || r != nil && !r.Requisite {
+		return err
+	}
+	item := frontier.Item{URL: url, Depth: depth, Kind: frontier.Requisite}
+	if r != nil {
+		item = c.itemOf(r)
+	}
+	item.Due, item.Priority = time.Now().UTC(), crawler.PutBackPriority
+	if c.crawl.Refuses(item) != "" {
+		return nil
+	}
+	_, err = c.store.Requeue(ctx, []frontier.Item{item})
+	return err
 }

@@ -178,6 +178,9 @@ func (r *run) crawl(ctx context.Context, p plan, order *precedence.Order, kept *
 	}
 	o.OnSeed = func(from, to string) error { return m.moved(ctx, from, to) }
 	kept.connect(&o, r.store)
+	if kept.archive != nil {
+		o.OnReused = p.again.reusedFile
+	}
 	if kept.archive != nil && o.Requisites {
 		o.SharedFiles = p.again.sharedFiles
 	}
