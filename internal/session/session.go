@@ -179,10 +179,9 @@ func (r *run) crawl(ctx context.Context, p plan, order *precedence.Order, kept *
 	o.OnSeed = func(from, to string) error { return m.moved(ctx, from, to) }
 	kept.connect(&o, r.store)
 	if kept.archive != nil {
-		o.OnReused = p.again.reusedFile
-	}
-	if kept.archive != nil && o.Requisites {
-		o.SharedFiles = p.again.sharedFiles
+		if o.OnReused = p.again.reusedFile; o.Requisites {
+			o.SharedFiles = p.again.sharedFiles
+		}
 	}
 	o.OnPage = func(page *crawler.Page) { r.meter.observe(page); urls.answered(page); log.add(page) }
 	o.OnRefused, o.Referrers = log.add, log != nil
