@@ -296,7 +296,7 @@ func (c *resourceCache) get(ctx context.Context, a *ask, since time.Time, fetch 
 		p, ok := c.kept.Get(key)
 		if ok = ok && time.Now().Before(p.until); ok {
 			got, err = p.Answer, p.err
-			later = p.at.Before(since) && err == nil && !a.isPost() && isPlain(a.more) && !c.queued[a.url] && len(c.queued) < maxPartKeys
+			later = p.at.Before(since) && err == nil && !a.isPost() && !a.anonymous && isPlain(a.more) && !c.queued[a.url] && len(c.queued) < maxPartKeys
 			if later {
 				c.queued[a.url] = true
 			}

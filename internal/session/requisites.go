@@ -12,8 +12,9 @@ import (
 )
 
 // sharedFiles queues the files that an archived page needs and that were fetched before the page, and returns their
-// number; see [crawler.Options].SharedFiles. A file that a style sheet names counts as needed by all pages. It goes through the records in the order of their last change, in which a
-// file that a page uses again comes before the page. It keeps about 60 bytes for each file in memory.
+// number; see [crawler.Options].SharedFiles. A file that a style sheet names counts as needed by all pages. It goes
+// through the records in the order of their last change, in which a file that a page uses again comes before the page.
+// It keeps about 60 bytes for each file in memory.
 func (c *selection) sharedFiles(ctx context.Context) (queued int, err error) {
 	files := map[dedup.Hash]time.Time{}
 	var again, named []dedup.Hash
