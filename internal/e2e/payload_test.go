@@ -362,6 +362,9 @@ func sizeOf(t *testing.T, dir string) (n int64) {
 
 // TestReplayOfEqualBytes opens a page in a player, whose files are all revisit records of another host.
 func TestReplayOfEqualBytes(t *testing.T) {
+	if long(t) != full {
+		t.Skip("SKINK_LONG=full runs it")
+	}
 	t.Parallel()
 	dir := t.TempDir()
 	player := newPlayer(t, dir)

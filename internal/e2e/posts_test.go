@@ -151,6 +151,9 @@ func TestPostedOnce(t *testing.T) {
 // TestReplayOfPosts opens pages whose scripts draw the text that they get by POST in a player, from a WACZ file
 // and from the archive's files with their index, while the servers are stopped.
 func TestReplayOfPosts(t *testing.T) {
+	if long(t) != full {
+		t.Skip("SKINK_LONG=full runs it")
+	}
 	t.Parallel()
 	dir, s := t.TempDir(), newPostedSite(t)
 	player := newPlayer(t, dir)
