@@ -47,7 +47,7 @@ func (l *Leads) require(url string) {
 	}
 	item := frontier.Item{URL: url, From: l.via, Depth: from.Depth + 1, Kind: frontier.Requisite, Priority: RequisitePriority}
 	if imports {
-		item.Depth, item.Hops = from.Depth, from.Hops+1
+		item.From, item.Depth, item.Hops = from.URL, from.Depth, from.Hops+1
 	}
 	l.Items = append(l.Items, item)
 }

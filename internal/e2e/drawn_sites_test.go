@@ -208,15 +208,20 @@ func TestTiddlyWiki(t *testing.T) {
 		}
 		site := httptest.NewServer(http.FileServer(http.Dir(filepath.Join(dir, "output"))))
 		defer site.Close()
-		_, pages := drawnBy(t, "auto", site.URL)
+		var said string
+		var pages map[string]fed
 		found := 0
-		for _, text := range texts {
-			if strings.Contains(pages[site.URL+"/"].Text, text) {
-				found++
+		for try := 0; try < 3 && found < notes; try++ { // on a busy machine, the browser may not get its time
+			said, pages = drawnBy(t, "auto", site.URL)
+			found = 0
+			for _, text := range texts {
+				if strings.Contains(pages[site.URL+"/"].Text, text) {
+					found++
+				}
 			}
 		}
 		if found != notes || strings.Contains(pages[site.URL+"/"].Text, "of the system") {
-			t.Errorf("dates %q: the text of %d of %d notes was found:\n%s", dated, found, notes, pages[site.URL+"/"].Text)
+			t.Errorf("dates %q: the text of %d of %d notes was found:\n%s\n%s", dated, found, notes, pages[site.URL+"/"].Text, said)
 		}
 	}
 }

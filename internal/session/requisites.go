@@ -12,39 +12,34 @@ import (
 )
 
 // sharedFiles queues the files that an archived page needs and that were fetched before the page, and returns their
-// number; see [crawler.Options].SharedFiles. A file that a style sheet names counts as needed by all pages. It goes
+// number; see [crawler.Options].SharedFiles. Pages that share a style sheet share the files that it names. It goes
 // through the records in the order of their last change, in which a file that a page uses again comes before the page.
-// It keeps about 60 bytes for each file in memory.
+// It keeps about 60 bytes for each file in memory, and 80 for those that style sheets name.
 func (c *selection) sharedFiles(ctx context.Context) (queued int, err error) {
-	files := map[dedup.Hash]time.Time{}
-	var again, named []dedup.Hash
-	var last time.Time
+	files, shared, within := map[dedup.Hash]time.Time{}, map[dedup.Hash]bool{}, map[dedup.Hash]dedup.Hash{}
+	var again []dedup.Hash
 	for page, err := range c.store.Changes(ctx, "", store.WantRecord|store.WantLinks) {
 		if err != nil {
 			return 0, err
 		}
 		r := &page.Record
-		switch {
-		case r.Requisite && r.End() == frontier.Fetched:
+		if r.Requisite && r.End() == frontier.Fetched {
 			if files[r.ID] = r.Visited(); r.Hops > 0 {
-				named = append(named, r.ID)
+				within[r.ID] = dedup.Hash(frontier.ID(r.From))
 			}
-		case len(page.Links) > 0:
-			last = frontier.Latest(last, r.Visited())
 		}
 		for i := range page.Links {
-			if l := &page.Links[i]; l.Kind != store.LinkAnchor {
-				id := dedup.Hash(frontier.ID(l.URL))
-				if at, ok := files[id]; ok && at.Before(r.Visited()) {
-					again = append(again, id)
-					delete(files, id)
-				}
+			id := dedup.Hash(frontier.ID(page.Links[i].URL))
+			if at, ok := files[id]; ok && at.Before(r.Visited()) && !shared[id] {
+				again, shared[id] = append(again, id), true
 			}
 		}
 	}
-	for _, id := range named {
-		if at, ok := files[id]; ok && at.Before(last) {
-			again = append(again, id)
+	for range crawler.MaxHops {
+		for id, by := range within {
+			if shared[by] && !shared[id] {
+				again, shared[id] = append(again, id), true
+			}
 		}
 	}
 	for some := range slices.Chunk(again, requeuedAtOnce) {
