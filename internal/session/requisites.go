@@ -52,8 +52,8 @@ func (c *selection) sharedFiles(ctx context.Context) (queued int, err error) {
 			if p == nil {
 				continue
 			}
-			item := store.Revisit(&p.Record, time.Now().UTC(), p.Record.Private == c.crawl.IsPrivate(p.Record.URL))
-			item.Priority = crawler.RequisitePriority
+			item := c.itemOf(&p.Record)
+			item.Due, item.Priority = time.Now().UTC(), crawler.RequisitePriority
 			if c.refuses(&item, &p.Record) == "" {
 				items = append(items, item)
 			}
