@@ -118,17 +118,17 @@ func (r *Record) Answers(it *frontier.Item) bool {
 	return r.Kind != Outside && (it.Due.IsZero() || !r.Visited().Before(it.Due))
 }
 
-// requisitePriority is the priority of requisites that are visited again, which puts them after the
+// afterPages is the priority of requisites that are visited again, which puts them after the
 // pages of their host. ReplayWeb.page shows a page with the first capture of a file after the page's
 // own. If a crawl fetched the file first, that would be the file of the next crawl.
-const requisitePriority = 2
+const afterPages = 2
 
 // Revisit returns the item to visit the URL of a record again. due is the time at which the visit was
 // requested. If conditional is true, the item has the validators of the record.
 func Revisit(r *Record, due time.Time, conditional bool) frontier.Item {
 	it := frontier.Item{URL: r.URL, From: r.From, Via: r.Via, Depth: r.Depth, Hops: r.Hops, Kind: r.ItemKind(), Due: due}
 	if it.Kind == frontier.Requisite {
-		it.Priority = requisitePriority
+		it.Priority = afterPages
 	}
 	if conditional {
 		it.ETag, it.Modified = r.ETag, r.Modified

@@ -312,7 +312,7 @@ func TestForeverTogether(t *testing.T) {
 		return w
 	}
 	workers := []*worker{begin("a"), begin("b")}
-	for range 8 {
+	for range 6 {
 		other.change(func() { other.day++ })
 		site.pass(t, workers...)
 	}

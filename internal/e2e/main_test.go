@@ -279,7 +279,7 @@ func (t *transcript) String() string {
 
 // patience is the longest time for which a session waits for an event. Usually the event comes
 // soon, but a busy machine may need longer.
-const patience = 2 * time.Minute
+const patience = 5 * time.Minute
 
 // says waits until the standard error of a process matches a regular expression. It returns the
 // match with its groups.

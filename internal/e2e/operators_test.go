@@ -96,7 +96,7 @@ func servedMetrics(t *testing.T) (names, values map[string]bool) {
 	defer func() { _ = cmd.Wait() }() // a stopped crawl exits with 1
 	defer func() { _ = cmd.Process.Signal(os.Interrupt) }()
 
-	for until := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	for until := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
 		got := bodyAt(t, url)
 		names, values = map[string]bool{}, map[string]bool{}
 		for _, m := range seriesName.FindAllStringSubmatch(got, -1) {

@@ -187,7 +187,7 @@ func TestWorkersAreWatched(t *testing.T) {
 		}
 		return true
 	}
-	for deadline := time.Now().Add(time.Minute); !working(); time.Sleep(100 * time.Millisecond) {
+	for deadline := time.Now().Add(patience); !working(); time.Sleep(100 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("status never showed two workers that hold hosts and have pages, but %+v", seen)
 		}

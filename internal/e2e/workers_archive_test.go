@@ -94,13 +94,13 @@ func TestWorkersAdopt(t *testing.T) {
 		return startWorker(t, skink, crawlArgs(shared, sites, "--quiet", "--worker", name, "--delay", "50ms", "--warc", archive)...)
 	}
 	one, two := begin("one"), begin("two")
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
 		text, err := server.Text(t.Context(), "SELECT count(DISTINCT record -> 'archive' ->> 'file')::text FROM web.page JOIN web.visit ON visit.id = page.visit")
 		if err == nil && text == "2" {
 			break
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("after a minute the two workers have no page each: %s, %v\n%s\n%s", text, err, one.said.String(), two.said.String())
+			t.Fatalf("the two workers still do not have a page each: %s, %v\n%s\n%s", text, err, one.said.String(), two.said.String())
 		}
 	}
 	if err := one.Process.Signal(syscall.SIGSTOP); err != nil {

@@ -48,6 +48,7 @@ type lasting struct {
 	now       atomic.Pointer[running] // the crawl of the last round
 	selected  *selection              // that of the last round
 	stream    *consumer               // the feed on standard output
+	shared    atomic.Bool             // sharedFiles has run, and nothing new has been fetched since
 }
 
 // attend opens what is to be opened when the first crawl is ready to run. It passes orders to each.

@@ -12,6 +12,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"sync"
 	"time"
 
@@ -180,10 +181,22 @@ func (r *run) crawl(ctx context.Context, p plan, order *precedence.Order, kept *
 	kept.connect(&o, r.store)
 	if kept.archive != nil {
 		if o.OnReused = p.again.reusedFile; o.Requisites {
-			o.SharedFiles = p.again.sharedFiles
+			o.SharedFiles = func(ctx context.Context) (int, error) {
+				if r.shared.Swap(true) {
+					return 0, nil
+				}
+				return p.again.sharedFiles(ctx)
+			}
 		}
 	}
-	o.OnPage = func(page *crawler.Page) { r.meter.observe(page); urls.answered(page); log.add(page) }
+	o.OnPage = func(page *crawler.Page) {
+		if page.Status == http.StatusOK {
+			r.shared.Store(false)
+		}
+		r.meter.observe(page)
+		urls.answered(page)
+		log.add(page)
+	}
 	o.OnRefused, o.Referrers = log.add, log != nil
 	if o.Spent, err = spent(ctx, r.store, &o); err != nil {
 		return unstarted(err)
