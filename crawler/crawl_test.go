@@ -164,6 +164,28 @@ func TestCrawl(t *testing.T) {
 	same(t, "requests to a page with queries", counts["/page/7"], 2)
 }
 
+// Another worker obeys an order sooner and queues its seed, and this crawl takes the seed before it has read the order.
+// It reads the orders then, so the seed is fetched. A URL that no order adds stays out of scope.
+func TestSeedOfAnotherWorker(t *testing.T) {
+	site := httptest.NewServer(http.NotFoundHandler())
+	defer site.Close()
+	added := strings.Replace(site.URL, "127.0.0.1", "localhost", 1)
+	k := newKeeper(t, site.URL+"/", added+"/", "http://never.localhost:1/")
+	opt := Defaults()
+	opt.Scope = newScope(t, ScopeHost, nil, nil, site.URL+"/")
+	opt.Delay, opt.AllowHosts = 0, []string{strings.TrimPrefix(site.URL, "http://"), strings.TrimPrefix(added, "http://")}
+	opt.ReadOrders = func(context.Context) error { opt.Scope.AddSeed(added + "/"); return nil }
+	c, err := New(k.front, opt, k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if err := c.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	same(t, "outcomes", k.outcomes(site.URL, "site", added, "added"), "added/ 404 status\nhttp://never.localhost:1/ 0 outside\nsite/ 404 status")
+}
+
 // A stopped crawl ends within Options.Grace. It leaves no goroutine behind, and stores no page that
 // it has not read to the end.
 func TestCrawlStopped(t *testing.T) {

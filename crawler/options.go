@@ -47,6 +47,9 @@ type Options struct {
 	Sites        Sites              // stores what is known of sites; nil means that it is forgotten when the process ends
 	Hidden       []string           // files and folders that are not served as part of Folders, because the crawl itself writes them
 
+	// ReadOrders reads the orders for Control and Scope again. It is called before a queued URL counts as out of scope.
+	ReadOrders func(context.Context) error
+
 	Scope          *Scope                                      // decides which links are followed; nil means that none are
 	MaxDepth       int                                         // maximum distance from a seed, in links; 0 means no limit
 	IgnoreNoFollow bool                                        // follow the links of pages that ask crawlers not to

@@ -17,14 +17,21 @@ import (
 const searchEngine = "Googlebot"
 
 // permit returns the permission for the URL of a turn (the fetch of one URL). robots.txt is asked
-// only if no other rule refuses the URL. permit fails only if ctx ends.
+// only if no other rule refuses the URL. permit fails only if ctx ends, or if the orders cannot be read.
 //
 // The cache would keep a failure for ten minutes. But the URL is tried again after its host's
 // back-off. If robots.txt were not requested again then, a short outage would use up all tries of a
 // site's only seed. So permit removes a transient failure from the cache, and only the schedule
 // decides when the host gets the next request.
 func (c *Crawl) permit(ctx context.Context, t *turn) (p permission, err error) {
-	if why := c.opt.Refuses(t.item); why != "" {
+	why := c.opt.Refuses(t.item)
+	if refusal(why).rule() == ruleScope && c.opt.ReadOrders != nil { // another worker may have added a seed by order
+		if err := c.opt.ReadOrders(ctx); err != nil {
+			return p, err
+		}
+		why = c.opt.Refuses(t.item)
+	}
+	if why != "" {
 		p.refusal = &Page{Item: t.item, FetchedAt: time.Now(), Problem: ProblemOutside, Detail: cut(why)}
 		return p, nil
 	}

@@ -190,7 +190,7 @@ func TestOrdersReachWorkers(t *testing.T) {
 		}
 	}
 	for url, n := range logged {
-		if n > 1 && url != "http://"+added+"/" { // a worker that reads the order late may add the seed once more
+		if n > 1 {
 			t.Errorf("%s is logged %d times", url, n)
 		}
 	}

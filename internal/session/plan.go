@@ -61,7 +61,7 @@ func (r *run) plan(ctx context.Context) (p plan, err error) {
 	p.seeds.Add(r.steer.seeds())
 
 	o := r.opt.Crawl
-	o.Control = r.steer.control
+	o.Control, o.ReadOrders = r.steer.control, r.steer.follow
 	p.seeds.outline(o.Scope, r.opt.Own)
 	o.Folders = folder.Sites(p.seeds.Folders)
 	o.Hidden = []string{r.store.Name}
