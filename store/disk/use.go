@@ -29,7 +29,7 @@ func used(path string, info fs.FileInfo) int64 {
 	}
 	defer f.Close()
 	end := info.Size()
-	for buf := make([]byte, 4096); end > 0; buf = make([]byte, 1<<20) {
+	for buf := make([]byte, 64<<10); end > 0; {
 		part := buf[:min(int64(len(buf)), end)]
 		if n, err := f.ReadAt(part, end-int64(len(part))); n < len(part) && err != nil {
 			return size
