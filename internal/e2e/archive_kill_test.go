@@ -27,11 +27,11 @@ import (
 // response in the archive may count as a page. A replay must give the same verdicts, and the same
 // pages must be private.
 //
-// SKINK_LONG=short kills the crawl of a small generated site six times, and SKINK_LONG=full that of
+// SKINK_LONG=short kills the crawl of a small generated site four times, and SKINK_LONG=full that of
 // a larger one twenty times.
 func TestKilledArchive(t *testing.T) {
 	t.Parallel()
-	kills, pages := 6, 1200
+	kills, pages := 4, 800
 	if long(t) == full {
 		kills, pages = 20, 4000
 	}
@@ -81,10 +81,10 @@ func TestKilledArchive(t *testing.T) {
 // page has changed. Many of these visits are committed together. Archive and store must agree, and each
 // page must have a response of the night.
 //
-// SKINK_LONG=short has 1,000 pages and four kills, and SKINK_LONG=full 6,000 pages and twenty kills.
+// SKINK_LONG=short has 600 pages and three kills, and SKINK_LONG=full 6,000 pages and twenty kills.
 func TestKilledNight(t *testing.T) {
 	t.Parallel()
-	pages, kills := 1000, 4
+	pages, kills := 600, 3
 	if long(t) == full {
 		pages, kills = 6000, 20
 	}

@@ -127,7 +127,7 @@ func (b *breaking) change(random *rand.Rand, outage string) {
 // crawl. Each seed stands for eight visits with changes and three without.
 func TestChaos(t *testing.T) {
 	t.Parallel()
-	histories := 6
+	histories := 4
 	if long(t) == full {
 		histories = 200
 	}

@@ -25,13 +25,13 @@ import (
 // pages as an undisturbed crawl.
 func TestCopy(t *testing.T) {
 	t.Parallel()
-	r := refer(t, 8, 240)
+	r := refer(t, 4, 120)
 	dir := t.TempDir()
 	part := filepath.Join(dir, "part")
-	run(t, crawlArgs(part, r.sites, "--quiet", "--max-pages", "80")...)
+	run(t, crawlArgs(part, r.sites, "--quiet", "--max-pages", "40")...)
 	known := exported(t, r.skink, part)
 	want := contentsOf(t, part)
-	if !strings.Contains(want, "pending") || len(known) < 80 {
+	if !strings.Contains(want, "pending") || len(known) < 40 {
 		t.Fatalf("the crawl was not interrupted: %d records", len(known))
 	}
 
@@ -73,7 +73,7 @@ func TestCopy(t *testing.T) {
 // had happened. A crawl that continues in the copy ends with the same pages.
 func TestCopyOfRunningCrawl(t *testing.T) {
 	t.Parallel()
-	r := refer(t, 4, 200)
+	r := refer(t, 4, 100)
 	dir := t.TempDir()
 	store, backup := filepath.Join(dir, "store"), filepath.Join(dir, "backup")
 	crawl := r.worker(t, store, "one")
@@ -135,7 +135,7 @@ func contentsOf(t *testing.T, store string) string {
 // again succeeds.
 func TestKilledCopy(t *testing.T) {
 	t.Parallel()
-	r := refer(t, 4, 160)
+	r := refer(t, 4, 100)
 	dir := t.TempDir()
 	want := contentsOf(t, r.store)
 	for _, to := range []string{filepath.Join(dir, "copy"), postgrestest.Start(t).URL("copy")} {

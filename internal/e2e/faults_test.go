@@ -235,7 +235,7 @@ func TestWorkerStopped(t *testing.T) {
 func TestWorkerKilled(t *testing.T) {
 	long(t) // waits half a minute for claims to expire
 	t.Parallel()
-	r := refer(t, 4, 240)
+	r := refer(t, 4, 120)
 	store := postgrestest.Start(t).URL("web")
 	due := r.sites.after(100)
 	killed := r.worker(t, store, "killed")
@@ -358,7 +358,7 @@ func (w *wire) carry(c net.Conn) {
 func TestWorkerCutOff(t *testing.T) {
 	long(t)
 	t.Parallel()
-	r := refer(t, 4, 240)
+	r := refer(t, 4, 120)
 	for _, tt := range []struct {
 		name string
 		mode wireMode
@@ -388,7 +388,7 @@ func TestWorkerCutOff(t *testing.T) {
 func TestWorkerCutOffForGood(t *testing.T) {
 	long(t) // waits until the worker gives up, and for its claims
 	t.Parallel()
-	r := refer(t, 4, 240)
+	r := refer(t, 4, 120)
 	server := postgrestest.Start(t)
 	wire := startWire(t, server.Addr)
 	due := r.sites.after(100)
@@ -409,7 +409,7 @@ func TestWorkerCutOffForGood(t *testing.T) {
 func TestServerRestarts(t *testing.T) {
 	long(t)
 	t.Parallel()
-	r := refer(t, 8, 480)
+	r := refer(t, 6, 240)
 	server := postgrestest.Start(t)
 	due := r.sites.after(150)
 	workers := []*worker{r.worker(t, server.URL("web"), "one"), r.worker(t, server.URL("web"), "two")}
@@ -436,7 +436,7 @@ func TestSchemaGone(t *testing.T) {
 	}
 	t.Parallel()
 	server := postgrestest.Start(t)
-	r := refer(t, 4, 400)
+	r := refer(t, 4, 240)
 	const all = "turn, visit, page, posting, known, queue, host, worker, counter, meta"
 	tables := strings.ReplaceAll(all, ", ", ", emptied.")
 	for _, tt := range []struct{ name, sql, then string }{

@@ -18,7 +18,7 @@ import (
 // continue, and in the end the store must have the pages of an undisturbed crawl. The test runs
 // without and with an archive.
 func TestDiskFilledAtOnce(t *testing.T) {
-	runs, pages := 6, 3000
+	runs, pages := 4, 3000
 	if long(t) == full {
 		runs, pages = 40, 10_000
 	}

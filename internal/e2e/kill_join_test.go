@@ -15,7 +15,7 @@ import (
 
 // joinTexts is the number of texts that TestKilledJoin compares. In the least memory, the short form
 // takes several rounds.
-var joinTexts = map[form]int{short: 16_000, full: 200_000}
+var joinTexts = map[form]int{short: 8_000, full: 200_000}
 
 // TestKilledJoin kills comparisons of all texts with each other, which take several rounds. The next
 // run continues with the next round, so a comparison ends although each run is killed after a round.

@@ -14,11 +14,11 @@ import (
 // TestKilledOpening kills short crawls at random moments. Each opens its store, judges a page or
 // two, and closes the store. No crawl may find the store damaged, and no page may be judged twice.
 //
-// SKINK_LONG=short kills 40 times, and SKINK_LONG=full 1,000 times. SKINK_BIN names another
+// SKINK_LONG=short kills 25 times, and SKINK_LONG=full 1,000 times. SKINK_BIN names another
 // program to test.
 func TestKilledOpening(t *testing.T) {
 	t.Parallel()
-	kills := 40
+	kills := 25
 	if long(t) == full {
 		kills = 1000
 	}

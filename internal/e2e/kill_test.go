@@ -25,12 +25,12 @@ import (
 // lost or judged twice, and the same clusters (report --complete). The leader of every duplicate
 // must exist and be similar enough. Only requests that were in flight may be repeated.
 //
-// SKINK_LONG=short kills the crawl of a small generated site ten times, and SKINK_LONG=full that of
+// SKINK_LONG=short kills the crawl of a small generated site six times, and SKINK_LONG=full that of
 // a larger one a hundred times. SKINK_SITES names a folder whose subfolders are crawled instead,
 // each as a site of static files.
 func TestKilled(t *testing.T) {
 	t.Parallel()
-	kills, pages := 10, 3000
+	kills, pages := 6, 1500
 	if long(t) == full {
 		kills, pages = 100, 20_000
 	}

@@ -239,6 +239,9 @@ func TestReplayOfApplication(t *testing.T) {
 		}
 		seen[i] = true
 		for _, source := range []string{"app.wacz", "merged%2Fall.cdxj"} {
+			if source != "app.wacz" && kills == 0 && i == 0 {
+				continue
+			}
 			got := player.shows(t, source, app.URL+"/", ts, looks[i], true)
 			keep(t, fmt.Sprintf("app-%s%s.png", ts, filepath.Ext(source)), got)
 			if differs := difference(got, looks[i]); differs > 0 {

@@ -25,11 +25,11 @@ import (
 // the archive exactly once, and must have been requested. Only requests that were in flight may be
 // repeated. Store and archive must agree about all pages and requisites.
 //
-// SKINK_LONG=short kills the crawl of a small site six times, SKINK_LONG=full that of a larger one
+// SKINK_LONG=short kills the crawl of a small site four times, SKINK_LONG=full that of a larger one
 // twenty-five times.
 func TestKilledRequisites(t *testing.T) {
 	t.Parallel()
-	kills, pages := 6, 150
+	kills, pages := 4, 100
 	if long(t) == full {
 		kills, pages = 25, 1500
 	}

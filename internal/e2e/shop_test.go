@@ -171,11 +171,11 @@ func (s *shop) sofar(t *testing.T) (says sold) {
 // were fetched too. An undisturbed crawl takes a fifth to a third of the fetches, depending on the
 // order in which the hosts answer.
 //
-// SKINK_LONG=short kills three times, and SKINK_LONG=full twenty times.
+// SKINK_LONG=short kills twice, and SKINK_LONG=full twenty times.
 func TestShopKilled(t *testing.T) {
 	t.Parallel()
 	const products = 150
-	kills := 3
+	kills := 2
 	if long(t) == full {
 		kills = 20
 	}

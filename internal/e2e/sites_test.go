@@ -102,7 +102,7 @@ func TestSites(t *testing.T) {
 // TestSitesInterrupted crawls the same sites, but interrupts each crawl three times, twice by a
 // kill. Then the crawls continue until they end.
 //
-// SKINK_LONG=short has sites of 120 pages, and SKINK_LONG=full of 480.
+// SKINK_LONG=short has every other site, with 120 pages, and SKINK_LONG=full has all, with 480.
 func TestSitesInterrupted(t *testing.T) {
 	t.Parallel()
 	const again = 20 // number of fetches and probes that interrupted runs may repeat
@@ -113,7 +113,10 @@ func TestSitesInterrupted(t *testing.T) {
 	skink := buildSkink(t)
 	rows := &siteTable{}
 	t.Cleanup(func() { t.Log(rows) })
-	for _, site := range websites.All(size) {
+	for n, site := range websites.All(size) {
+		if n%2 == 1 && size < 480 {
+			continue
+		}
 		t.Run(site.Name, func(t *testing.T) {
 			t.Parallel()
 			c := newSiteCrawl(t, site)

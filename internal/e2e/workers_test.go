@@ -55,10 +55,10 @@ func run(t *testing.T, args ...string) (stdout, stderr string) {
 // --complete. Each URL must be fetched only once by all workers together. No two unique pages with
 // a common key may be too similar.
 //
-// The test crawls 480 pages on 8 hosts, or 50,000 on 100 hosts with SKINK_LONG=full.
+// The test crawls 240 pages on 8 hosts, or 50,000 on 100 hosts with SKINK_LONG=full.
 func TestWorkersAreAsOne(t *testing.T) {
 	t.Parallel()
-	hosts, pages := 8, 480
+	hosts, pages := 8, 240
 	if long(t) == full {
 		hosts, pages = 100, 50_000
 	}
@@ -124,11 +124,11 @@ func noneMissed(t *testing.T, pages []line) {
 // clusters must be those of an undisturbed crawl. Only requests that were in flight may be
 // repeated.
 //
-// SKINK_LONG=short has two kills and one failover in a crawl of 480 pages, SKINK_LONG=full fifty
+// SKINK_LONG=short has two kills and one failover in a crawl of 240 pages, SKINK_LONG=full fifty
 // kills and ten failovers in one of 20,000. SKINK_FAILOVERS sets another number of failovers.
 func TestWorkersDie(t *testing.T) {
 	t.Parallel()
-	hosts, pages, kills, failovers := 8, 480, 2, 1
+	hosts, pages, kills, failovers := 8, 240, 2, 1
 	if long(t) == full {
 		hosts, pages, kills, failovers = 40, 20_000, 50, 10
 	}
