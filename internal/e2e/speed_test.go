@@ -5,7 +5,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -197,14 +196,10 @@ func TestWorkersShare(t *testing.T) {
 //
 //	SKINK_LONG=full go test -run TestSpeedOfWorkers -v ./internal/e2e
 func TestSpeedOfWorkers(t *testing.T) {
-	if os.Getenv("SKINK_LONG") == "" {
-		t.Skip("takes a quiet machine: SKINK_LONG=full runs it, SKINK_LONG=short with less pages and without a bound")
+	if long(t) != full {
+		t.Skip("takes a quiet machine: SKINK_LONG=full runs it")
 	}
-	hosts, each := 16, 40
-	full := os.Getenv("SKINK_LONG") == "full"
-	if full {
-		hosts, each = 32, 200 // makes the first seconds, in which hosts are distributed, less important
-	}
+	hosts, each := 32, 200 // makes the first seconds, in which hosts are distributed, less important
 	skink := buildSkink(t)
 	server := postgrestest.Start(t)
 	far := postgrestest.Delayed(t, server.Addr, 2*time.Millisecond)
@@ -214,14 +209,11 @@ func TestSpeedOfWorkers(t *testing.T) {
 	f.crawlFarm(t, skink, postgrestest.URL("four", far), 4, seeds, "--connections", "2")
 	four := f.rate()
 	t.Logf("%d pages of %d hosts, 20 ms away, 2 ms to the store: one worker %.0f pages/s, four %.0f: %.2f times; pages by worker %v", hosts*each, hosts, one, four, four/one, f.pages)
-	if full && four < 3.2*one {
+	if four < 3.2*one {
 		t.Errorf("four workers are %.2f times as fast as one, want 3.2", four/one)
 	}
 
-	rounds := 1
-	if full {
-		rounds, each = 4, 2*each
-	}
+	each *= 2
 	for _, mirrored := range []bool{false, true} {
 		f, seeds := startFarm(t, hosts, each, 0)
 		f.mirrored = mirrored
@@ -229,16 +221,15 @@ func TestSpeedOfWorkers(t *testing.T) {
 		if mirrored { // every third page changes the leader of its cluster; see internal/ingest/elect.go
 			least = 0
 		}
-		speedOfStores(t, skink, f, seeds, rounds, least)
+		speedOfStores(t, skink, f, seeds, least)
 	}
 }
 
 // speedOfStores alternates between crawls of a farm into a folder and into a server, because the
-// speed of a machine varies. If there is more than one round, the median of the ratios must be
-// least or more.
-func speedOfStores(t *testing.T, skink string, f *farm, seeds []string, rounds int, least float64) {
+// speed of a machine varies. The median of the ratios must be least or more.
+func speedOfStores(t *testing.T, skink string, f *farm, seeds []string, least float64) {
 	var times []float64
-	for n := range rounds {
+	for n := range 4 {
 		t.Run(fmt.Sprintf("mirrored=%v/%d", f.mirrored, n+1), func(t *testing.T) { // each round begins with empty stores
 			folderCost := f.crawlFarm(t, skink, filepath.Join(t.TempDir(), "folder"), 1, seeds)
 			folder := f.rate()
@@ -254,7 +245,7 @@ func speedOfStores(t *testing.T, skink string, f *farm, seeds []string, rounds i
 	slices.Sort(times)
 	median := times[len(times)/2]
 	t.Logf("mirrored: %v: the median is %.2f times", f.mirrored, median)
-	if rounds > 1 && median < least {
+	if median < least {
 		t.Errorf("a crawl into a server is %.2f times as fast as one into a folder, want %.2f", median, least)
 	}
 }

@@ -21,7 +21,7 @@ func testAsMemory(t *testing.T, open func(t *testing.T, dir string) store.Store)
 	// By default, rapid runs a hundred cases. That takes too long, because each case opens several
 	// stores, which call fsync.
 	if f := flag.Lookup("rapid.checks"); f != nil && f.Value.String() == f.DefValue {
-		check(t, f.Value.Set("25"))
+		check(t, f.Value.Set("15"))
 		defer func() { check(t, f.Value.Set(f.DefValue)) }()
 	}
 	rapid.Check(t, func(r *rapid.T) {
