@@ -36,6 +36,7 @@ type Crawl struct {
 	close     func()
 	peek      func(ctx context.Context, url string) (isSitemap bool)
 	closeIdle func()
+	addSeed   func(url string)
 	browser   drawer // nil if no pages are rendered
 	fetchPart func(context.Context, ask) (render.Answer, error)
 	parts     *resourceCache
@@ -61,7 +62,7 @@ func New(front frontier.Frontier, opt Options, handler Handler) (*Crawl, error) 
 		return nil, err
 	}
 	c := newCrawl(front, opt, handler, f.fetchAs, f.fetchRobots)
-	c.close, c.closeIdle, c.fetchPart = f.close, f.wire.CloseIdle, f.fetchPart
+	c.close, c.closeIdle, c.addSeed, c.fetchPart = f.close, f.wire.CloseIdle, f.wire.AddSeed, f.fetchPart
 	if browser != nil {
 		c.setBrowser(browser)
 	}
@@ -82,6 +83,12 @@ func newCrawl(front frontier.Frontier, opt Options, handler Handler, fetch func(
 
 func (c *Crawl) setBrowser(b drawer) {
 	c.browser, c.parts, c.schedule.opt.tabs = b, newResourceCache(c.opt.Bodies/2), b.Tabs()
+}
+
+// AddSeed adds a seed of the user, given as a canonical URL, to the scope of a crawl that runs.
+func (c *Crawl) AddSeed(url string) {
+	c.opt.Scope.AddSeed(url)
+	c.addSeed(url)
 }
 
 // Close closes the connections, and stops the browser and the servers for local folders.

@@ -36,7 +36,7 @@ type Options struct {
 	IgnoreRobots bool
 	AllowHosts   []string           // hosts (name, or name:port) that may have private addresses
 	AllowNets    []netip.Prefix     // private addresses that the crawl may connect to
-	SeedHosts    []string           // hosts (name:port) of the user's seeds, which may have private addresses if their first lookup returns no others
+	SeedHosts    []string           // hosts (name:port) of the user's seeds, which may have private addresses if their names say so, or their first lookup returns no others
 	Folders      []folder.Site      // sites that are folders on disk
 	Hosts        access.Table       // settings of individual hosts, which override those of the crawl; see also [Scope.Obey]
 	Proxies      access.ProxyChoice // proxies for hosts whose settings name no proxy

@@ -118,10 +118,9 @@ func walk(ctx context.Context, seeds []string, opt Options, visit func(*Page) (L
 		opt.Scope.Obey(opt.Hosts)
 	}
 	opt.Sitemaps = false // visit must get only pages
-	opt.AllowHosts, opt.SeedHosts = slices.Clip(opt.AllowHosts), slices.Clip(opt.SeedHosts)
+	opt.SeedHosts = slices.Clip(opt.SeedHosts)
 	for _, it := range items {
 		opt.Scope.AddSeed(it.URL)
-		opt.AllowHosts = append(opt.AllowHosts, wire.SpecialHosts(it.URL)...)
 		opt.SeedHosts = append(opt.SeedHosts, wire.HostsOf(it.URL)...)
 	}
 	c, err := New(w.front, opt, w)

@@ -150,6 +150,9 @@ func (d *dialer) maybeSpecial(ctx context.Context, address string) bool {
 	if err != nil {
 		return false
 	}
+	if IsSpecialHost(name) {
+		return true
+	}
 	addrs, err := d.lookUp(ctx, name)
 	if err != nil || len(addrs) == 0 {
 		return false // connecting will fail too, and report the reason
@@ -180,11 +183,18 @@ func newDialer(opt Options) *dialer {
 		}
 		d.hosts[h] = true
 	}
-	for _, h := range opt.SeedHosts {
-		d.seeds.Store(strings.ToLower(h), &seedHost{})
-	}
+	d.addSeeds(opt.SeedHosts)
 	return d
 }
+
+func (d *dialer) addSeeds(hosts []string) {
+	for _, h := range hosts {
+		d.seeds.LoadOrStore(strings.ToLower(h), &seedHost{})
+	}
+}
+
+// AddSeed adds the host of a canonical URL to Options.SeedHosts. The URL must be from the user.
+func (t *Transport) AddSeed(url string) { t.dialer.addSeeds(HostsOf(url)) }
 
 // dial connects to a host and port, and returns the connection as a [wire].
 func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, error) {

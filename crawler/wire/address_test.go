@@ -293,9 +293,15 @@ func TestStandsFor(t *testing.T) {
 }
 
 func TestSpecialHosts(t *testing.T) {
-	got := SpecialHosts("http://127.0.0.1/", "https://localhost/", "http://docs.localhost:8080/x", "http://[::1]/", "http://10.1.2.3:81/",
-		"http://localhost.:9/", "http://docs.localhost./", "http://example.com/", "http://8.8.8.8/", "http://localhost.example.com/")
-	if want := "127.0.0.1:80 localhost:443 docs.localhost:8080 [::1]:80 10.1.2.3:81 localhost.:9 docs.localhost.:80"; strings.Join(got, " ") != want {
-		t.Errorf("got %q, want %s", got, want)
+	urls := strings.Fields("http://127.0.0.1/ https://localhost/ http://docs.localhost:8080/x http://[::1]/ http://10.1.2.3:81/ http://localhost.:9/ http://docs.localhost./ http://example.com/ http://8.8.8.8/ http://localhost.example.com/")
+	hosts := HostsOf(urls...)
+	if want := "127.0.0.1:80 localhost:443 docs.localhost:8080 [::1]:80 10.1.2.3:81 localhost.:9 docs.localhost.:80 example.com:80 8.8.8.8:80 localhost.example.com:80"; strings.Join(hosts, " ") != want {
+		t.Errorf("got %q, want %s", hosts, want)
+	}
+	d := newDialer(Options{Timeout: time.Second, SeedHosts: hosts, Resolver: wiretest.Resolver(t, nil)})
+	for i, host := range hosts {
+		if got := d.maybeSpecial(t.Context(), host); got != (i < 7) {
+			t.Errorf("%s may have a special address: %v", host, got)
+		}
 	}
 }

@@ -9,21 +9,9 @@ import (
 	"skink/frontier"
 )
 
-// SpecialHosts returns the hosts of canonical URLs whose names or addresses show that they are not
-// on the public internet, each with its port. The result is meant for Options.AllowHosts. Call it
-// only with URLs from the user, and never with URLs from a server.
-func SpecialHosts(urls ...string) (hosts []string) {
-	for _, raw := range urls {
-		u, err := url.Parse(raw)
-		if err == nil && IsSpecialHost(u.Hostname()) {
-			hosts = append(hosts, withPort(u))
-		}
-	}
-	return hosts
-}
-
 // HostsOf returns the hosts of canonical URLs, each with its port, without duplicates. The result
-// is meant for Options.SeedHosts.
+// is meant for Options.SeedHosts. Call it only with URLs from the user, and never with URLs from a
+// server.
 func HostsOf(urls ...string) (hosts []string) {
 	seen := map[string]bool{}
 	for _, raw := range urls {

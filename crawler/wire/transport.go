@@ -66,7 +66,7 @@ type Options struct {
 	KeepRaw    bool           // store the undecoded response of each exchange in Raw
 	AllowHosts []string       // hosts (name, or name:port) that may have special addresses
 	AllowNets  []netip.Prefix // special addresses that the transport may connect to
-	SeedHosts  []string       // hosts (name:port) that may have special addresses if their first lookup returns no others
+	SeedHosts  []string       // hosts (name:port) that may have special addresses if their names say so, or their first lookup returns no others
 	Folders    Folders        // the server for hosts that are folders on disk; nil if there are none
 	Proxies    Proxies        // the proxies through which hosts are reached; nil means that all hosts are reached directly
 

@@ -75,7 +75,7 @@ func fetchPage(ctx context.Context, opt crawler.Options, name string) (body []by
 	if err := addSeed(&all, name); err != nil {
 		return nil, "", err
 	}
-	opt.AllowHosts, opt.SeedHosts = append(opt.AllowHosts, all.Special()...), wire.HostsOf(all.URLs...)
+	opt.SeedHosts = wire.HostsOf(all.URLs...)
 	page, err := crawler.Get(ctx, all.URLs[0], opt)
 	if err != nil {
 		return nil, "", err

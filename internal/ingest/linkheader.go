@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -39,96 +40,33 @@ func obeyLinks(doc *extract.Document, header http.Header, url string) {
 		return
 	}
 	for _, field := range header["Link"] {
-		for l := range headerLinks(field) {
-			to, err := base.Resolve(l.href)
-			if err != nil || l.anchored {
+		for link := linkValue.FindStringSubmatch(field); link != nil; link = linkValue.FindStringSubmatch(field) {
+			field = field[len(link[0]):]
+			has := map[string]string{}
+			for _, p := range slices.Backward(linkParameter.FindAllStringSubmatch(link[2], -1)) {
+				has[strings.ToLower(p[1])] = p[2] + strings.TrimSpace(p[3]) // of several parameters with the same name, the first counts
+			}
+			to, err := base.Resolve(link[1])
+			if _, anchored := has["anchor"]; err != nil || anchored { // an anchor says that the link is from another page
 				continue
 			}
-			rel := strings.Fields(strings.ToLower(l.rel))
+			rel := strings.Fields(strings.ToLower(has["rel"]))
 			switch {
 			case slices.Contains(rel, "canonical"):
 				if doc.Canonical == "" {
 					doc.Canonical = to
 				}
 				doc.Canonicals = append(doc.Canonicals, to)
-			case slices.Contains(rel, "alternate") && l.hreflang != "":
-				doc.Alternates = append(doc.Alternates, extract.Alternate{Hreflang: l.hreflang, Href: to})
+			case slices.Contains(rel, "alternate") && has["hreflang"] != "":
+				doc.Alternates = append(doc.Alternates, extract.Alternate{Hreflang: has["hreflang"], Href: to})
 			}
 		}
 	}
 }
 
-type headerLink struct {
-	href, rel, hreflang string
-	anchored            bool // an anchor parameter says that the link is from another page
-}
-
-func headerLinks(field string) func(yield func(headerLink) bool) {
-	const space = " \t"
-	return func(yield func(headerLink) bool) {
-		for {
-			field = strings.TrimLeft(field, space+",")
-			rest, ok := strings.CutPrefix(field, "<")
-			if !ok {
-				return
-			}
-			var l headerLink
-			if l.href, field, ok = strings.Cut(rest, ">"); !ok {
-				return
-			}
-			for {
-				rest, more := strings.CutPrefix(strings.TrimLeft(field, space), ";")
-				if !more {
-					break
-				}
-				name, value, behind := parameter(rest)
-				field = behind
-				switch { // of several parameters with the same name, only the first counts
-				case name == "rel" && l.rel == "":
-					l.rel = value
-				case name == "hreflang" && l.hreflang == "":
-					l.hreflang = value
-				case name == "anchor":
-					l.anchored = true
-				}
-			}
-			field = strings.TrimLeft(field, space)
-			if field != "" && field[0] != ',' || !yield(l) {
-				return
-			}
-		}
-	}
-}
-
-// The returned name is in lower case.
-func parameter(s string) (name, value, rest string) {
-	end := strings.IndexAny(s, "=;,")
-	if end < 0 {
-		return strings.ToLower(strings.TrimSpace(s)), "", ""
-	}
-	name = strings.ToLower(strings.TrimSpace(s[:end]))
-	if s[end] != '=' {
-		return name, "", s[end:]
-	}
-	s = strings.TrimLeft(s[end+1:], " \t")
-	if !strings.HasPrefix(s, `"`) {
-		if end = strings.IndexAny(s, ";,"); end < 0 {
-			end = len(s)
-		}
-		return name, strings.TrimSpace(s[:end]), s[end:]
-	}
-	var b strings.Builder
-	for i := 1; i < len(s); i++ {
-		switch s[i] {
-		case '"':
-			return name, b.String(), s[i+1:]
-		case '\\':
-			if i++; i < len(s) {
-				b.WriteByte(s[i])
-			}
-		default:
-			b.WriteByte(s[i])
-		}
-	}
-	return name, b.String(), ""
-}
+// linkValue matches the first link of a field: its target and its parameters. linkParameter matches one
+// parameter: its name, and its value with or without quotes.
+var (
+	linkValue     = regexp.MustCompile(`^[ \t,]*<([^>]*)>((?:[ \t]*;(?:[^",;]|"(?:\\.|[^"\\])*")*)*)[ \t]*(?:,|$)`)
+	linkParameter = regexp.MustCompile(`;[ \t]*([^ \t=;,"]+)[ \t]*(?:=[ \t]*(?:"((?:\\.|[^"\\])*)"|([^";,]*)))?`)
+)

@@ -3,6 +3,7 @@ package ingest
 import (
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 
 	"skink/extract"
@@ -49,11 +50,15 @@ func FuzzLinkHeader(f *testing.F) {
 	f.Add(`<https://a.example/shoes>; rel="canonical", </de>; rel=alternate; hreflang=de`)
 	f.Add(`<a>; b="\`)
 	f.Fuzz(func(t *testing.T, field string) {
-		n := 0
-		for l := range headerLinks(field) {
-			if n++; n > len(field) || len(l.href)+len(l.rel) > len(field) {
-				t.Fatalf("%d links, %+v", n, l)
+		doc := &extract.Document{}
+		obeyLinks(doc, http.Header{"Link": {field}}, "https://a.example/")
+		for _, a := range doc.Alternates {
+			if !strings.Contains(field, a.Hreflang) {
+				t.Fatalf("%q: %+v", field, a)
 			}
+		}
+		if n := len(doc.Canonicals) + len(doc.Alternates); n > strings.Count(field, "<") {
+			t.Fatalf("%q: %d links", field, n)
 		}
 	})
 }

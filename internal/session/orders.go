@@ -186,13 +186,23 @@ func (t *steering) order(verb, of string) {
 func (m *moves) sown(ctx context.Context, url string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	order, err := m.hosts(ctx, []string{frontier.HostOf(url)})
+	order, err := orderHosts(ctx, m.store, m.opt.Prefer, []string{frontier.HostOf(url)})
 	if err != nil {
 		return err
 	}
 	m.pipeline.SetOrder(order)
 	m.archived(order)
-	m.scope.AddSeed(url)
+	m.crawl.AddSeed(url)
+	m.sayRefused(m.options, url)
 	m.seeds.Add(Seeds{URLs: []string{url}})
 	return plant(ctx, m.store, m.seeds)
+}
+
+// sayRefused says which seeds must not be requested.
+func (r *run) sayRefused(o *crawler.Options, seeds ...string) {
+	for _, url := range seeds {
+		if why := o.Refuses(frontier.Item{URL: url}); why != "" {
+			r.out.Say("The seed %s is not fetched: %s", url, why)
+		}
+	}
 }

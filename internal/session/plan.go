@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -74,10 +76,12 @@ func (r *run) plan(ctx context.Context) (p plan, err error) {
 	if r.opt.Archive.Dir != "" {
 		o.Hidden = append(o.Hidden, r.opt.Archive.Dir)
 	}
-	special := p.seeds.Special()
-	o.AllowHosts = append(o.AllowHosts, special...)
-	o.SeedHosts = wire.HostsOf(p.seeds.URLs...)
-	if first && len(p.seeds.URLs) > len(special) && !namesContact(o.UserAgent) {
+	o.SeedHosts = wire.HostsOf(p.seeds.URLs...) // targets of redirects do not count
+	public := func(host string) bool {
+		name, _, _ := net.SplitHostPort(host)
+		return !wire.IsSpecialHost(name)
+	}
+	if first && slices.ContainsFunc(o.SeedHosts, public) && !namesContact(o.UserAgent) {
 		r.out.Say("Tip: tell site owners who is crawling: --contact adds a URL or email address to each request.")
 	}
 	if first && !r.opt.DelayChosen && o.Delay > 0 && len(p.seeds.URLs) > 0 {
@@ -211,6 +215,7 @@ func (r *run) greeting(counts frontier.Counts, pages, back int64) string {
 // returns the frontier's counts and the number of URLs put back. Call it when the crawl is ready to
 // run.
 func (r *run) begin(ctx context.Context, p plan) (counts frontier.Counts, back int64, err error) {
+	r.sayRefused(&p.crawl, r.steer.seeds().URLs...)
 	if err := plant(ctx, r.store, p.seeds); err != nil {
 		return counts, 0, err
 	}
@@ -242,11 +247,11 @@ func plant(ctx context.Context, s store.Store, all Seeds) error {
 // moves records the new URL when a seed redirects to another URL of its site, for example from http
 // to https.
 type moves struct {
-	store    store.Store
+	*run
 	pipeline *ingest.Pipeline
 	archived func(*precedence.Order)
-	hosts    func(context.Context, []string) (*precedence.Order, error) // adds hosts to the order
-	scope    *crawler.Scope
+	options  *crawler.Options
+	crawl    *crawler.Crawl
 	seeds    Seeds // guarded by mu
 	mu       sync.Mutex
 }

@@ -10,7 +10,6 @@ import (
 	"skink/crawler"
 	"skink/crawler/access"
 	"skink/crawler/folder"
-	"skink/crawler/wire"
 	"skink/frontier"
 	"skink/store"
 	"skink/store/disk"
@@ -115,10 +114,6 @@ func (all *Seeds) Items() []frontier.Item {
 	}
 	return items
 }
-
-// Special returns the hosts that the crawl may contact even if their addresses are private, because
-// the user named them as seeds. Targets of redirects do not count.
-func (all *Seeds) Special() []string { return wire.SpecialHosts(all.URLs...) }
 
 // find replaces each folder that is missing with a given folder of the same name, which is most
 // likely the old one at a new location. Without one, it returns an error.

@@ -173,10 +173,7 @@ func (r *run) crawl(ctx context.Context, p plan, order *precedence.Order, kept *
 	}
 	o := p.crawl
 	o.Connections = affordable(o.Connections, disk.FileLimit())
-	m := &moves{store: r.store, pipeline: pipeline, seeds: p.seeds, scope: o.Scope, archived: func(order *precedence.Order) { r.archiveOrder(kept, order) }}
-	m.hosts = func(ctx context.Context, hosts []string) (*precedence.Order, error) {
-		return orderHosts(ctx, r.store, r.opt.Prefer, hosts)
-	}
+	m := &moves{run: r, pipeline: pipeline, seeds: p.seeds, options: &o, archived: func(order *precedence.Order) { r.archiveOrder(kept, order) }}
 	o.OnSeed = func(from, to string) error { return m.moved(ctx, from, to) }
 	kept.connect(&o, r.store)
 	if kept.archive != nil {
@@ -209,6 +206,7 @@ func (r *run) crawl(ctx context.Context, p plan, order *precedence.Order, kept *
 	if err != nil {
 		return unstarted(err)
 	}
+	m.crawl = crawl
 	counts, back, err := r.begin(ctx, p)
 	if err != nil {
 		crawl.Close()
