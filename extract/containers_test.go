@@ -93,11 +93,14 @@ func goldenPages(t *testing.T) (pages []page) {
 
 // TestContainersDebian measures the kept words of Debian's documentation packages.
 func TestContainersDebian(t *testing.T) {
-	root := os.Getenv("SKINK_DOCS")
-	if root == "" {
+	if os.Getenv("SKINK_DOCS") == "" {
 		t.Skip("SKINK_DOCS does not name a folder with unpacked documentation packages")
 	}
-	var pages []page
+	measurePages(t, debianPages(t), debianBounds)
+}
+
+func debianPages(t *testing.T) (pages []page) {
+	root := os.Getenv("SKINK_DOCS")
 	for _, g := range generators {
 		for _, pattern := range g.debian {
 			dirs, err := filepath.Glob(filepath.Join(root, pattern))
@@ -119,7 +122,7 @@ func TestContainersDebian(t *testing.T) {
 	if len(pages) == 0 {
 		t.Fatalf("no page in SKINK_DOCS %s: unpack the packages that .ci/run names there with dpkg -x", root)
 	}
-	measurePages(t, pages, debianBounds)
+	return pages
 }
 
 // A page is an HTML file that a documentation generator has made. Its name is the path that is used

@@ -76,7 +76,7 @@ type Document struct {
 
 	Markup markup.Facts // faults of the HTML; the zero value without Options.Markup, and for plain text
 
-	Headings []Heading // the headings in Text, in order
+	Headings []Heading // the headings in Text, and its other lines to which a URL can lead, in order
 
 	page *marked // for WriteHTML and Markdown; nil without Options.Page
 }

@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"slices"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -9,34 +10,83 @@ import (
 	"skink/base/node"
 )
 
-// A Heading is a line of the main text that is a heading.
+// A Heading is a line of the main text that is a heading, or to which a URL can lead.
 type Heading struct {
 	Line  int    // line number in Document.Text, from 0
-	Level int    // 1 to 6
-	ID    string // URL fragment that leads to the heading, not escaped; "" if there is none
+	Level int    // 1 to 6; 0 if the line is not a heading
+	ID    string // last URL fragment that leads to the line, or to a place above it and below the line before, not escaped; "" if there is none
+}
+
+// A place is where an element with an id begins.
+type place struct {
+	block int // the next block of text, or the heading that contains the element
+	id    string
+}
+
+func (s *survey) place(n *html.Node, k kind) {
+	id := idOf(n)
+	if id == "" || s.mute > 0 || k == skipped {
+		return
+	}
+	at := len(s.blocks)
+	if s.open && k == inline && s.kindAbove() == heading {
+		at--
+	}
+	s.places = append(s.places, place{at, id})
 }
 
 func (s *survey) headings() (all []Heading) {
-	block, line := int32(0), 0
-	for i := range s.elems {
-		e := &s.elems[i]
-		if e.kind != heading || e.first < block {
+	line, elems, places, id := 0, s.elems, s.places, ""
+	first := slices.IndexFunc(s.blocks, func(b block) bool { return b.taken })
+	if first < 0 {
+		return nil
+	}
+	for e := s.blocks[first].elem; e >= 0 && id == "" && elems[e].node.DataAtom != atom.Body; e = elems[e].parent {
+		id = idOf(elems[e].node)
+	}
+	for len(places) > 0 && places[0].block < first { // such as those of a menu
+		places = places[1:]
+	}
+	for i := first; i < len(s.blocks); i++ {
+		for ; len(places) > 0 && places[0].block <= i; places = places[1:] {
+			id = places[0].id
+		}
+		for len(elems) > 0 && (elems[0].kind != heading || int(elems[0].last) <= i) {
+			elems = elems[1:]
+		}
+		if !s.blocks[i].taken {
 			continue
 		}
-		for ; block < e.first; block++ {
-			if s.blocks[block].taken {
-				line++
-			}
+		h := Heading{Line: line, ID: id}
+		if len(elems) > 0 && int(elems[0].first) <= i && !s.titlesNotice(&elems[0]) {
+			h.Level = int(elems[0].node.Data[1] - '0')
 		}
-		id := fragment(e.node)
-		for ; block < e.last; block++ {
-			if s.blocks[block].taken {
-				all = append(all, Heading{Line: line, Level: int(e.node.Data[1] - '0'), ID: id})
-				line, id = line+1, ""
-			}
+		if h.Level > 0 || id != "" {
+			all = append(all, h)
 		}
+		line, id = line+1, ""
 	}
 	return all
+}
+
+// notices are the class names of boxes beside the text: the admonitions of DocBook and of reStructuredText.
+const notices = "note tip warning caution important admonition attention danger error hint"
+
+// titlesNotice reports whether an <h3> or lower heading is the title of a notice. The text after the notice is not
+// below this title.
+func (s *survey) titlesNotice(e *elem) bool {
+	for p := e.parent; p >= 0 && s.elems[p].first == e.first && e.node.Data > "h2"; p = s.elems[p].parent {
+		n := s.elems[p].node
+		for name := range strings.FieldsSeq(node.Attr(n, "class") + " " + node.Attr(n, "role")) {
+			if node.HasToken(notices, name) {
+				return true
+			}
+		}
+		if n.DataAtom == atom.Aside {
+			return true
+		}
+	}
+	return false
 }
 
 // rank returns the level of the heading that is block i, '1' to '6', or '7' if block i is none.
@@ -50,35 +100,7 @@ func (s *survey) rank(i int32) byte {
 	return '7'
 }
 
-const (
-	maxFragment  = 200 // maximum number of bytes in a Heading.ID; longer ids are left out
-	sectionAbove = 2   // maximum number of elements between a heading and the section that it names
-	idsInHeading = 16  // maximum number of nodes inside a heading that are searched for an id
-)
-
-// fragment returns the id that leads to a heading: its own, that of an anchor inside it or directly
-// before it, or that of a section that begins with it.
-func fragment(n *html.Node) string {
-	if id := idOf(n); id != "" {
-		return id
-	}
-	if id := idWithin(n); id != "" {
-		return id
-	}
-	if before := elementBefore(n); before != nil && before.DataAtom == atom.A && before.FirstChild == nil && idOf(before) != "" {
-		return idOf(before)
-	}
-	for range sectionAbove {
-		if elementBefore(n) != nil || n.Parent == nil || n.Parent.DataAtom == atom.Body {
-			return ""
-		}
-		n = n.Parent
-		if id := idOf(n); id != "" {
-			return id
-		}
-	}
-	return ""
-}
+const maxFragment = 200 // maximum number of bytes in a Heading.ID; longer ids are left out
 
 // idOf returns the id of an element or the name of an anchor, or "" if it cannot be a fragment.
 func idOf(n *html.Node) string {
@@ -90,38 +112,4 @@ func idOf(n *html.Node) string {
 		return ""
 	}
 	return strings.ToValidUTF8(id, "")
-}
-
-func idWithin(box *html.Node) string {
-	n := box
-	for range idsInHeading {
-		switch {
-		case n.FirstChild != nil:
-			n = n.FirstChild
-		default:
-			for n != box && n.NextSibling == nil {
-				n = n.Parent
-			}
-			if n == box {
-				return ""
-			}
-			n = n.NextSibling
-		}
-		if n.Type == html.ElementNode && n.DataAtom != atom.Button && n.DataAtom != atom.Svg {
-			if id := idOf(n); id != "" {
-				return id
-			}
-		}
-	}
-	return ""
-}
-
-// elementBefore returns the nearest earlier sibling that is an element or non-blank text, or nil.
-func elementBefore(n *html.Node) *html.Node {
-	for n = n.PrevSibling; n != nil; n = n.PrevSibling {
-		if n.Type == html.ElementNode || n.Type == html.TextNode && strings.TrimSpace(n.Data) != "" {
-			return n
-		}
-	}
-	return nil
 }

@@ -57,9 +57,12 @@ func (d *Document) Markdown(opt MarkdownOptions) string {
 	case d.Text != "":
 		n, headings := 0, d.Headings
 		for line := range strings.SplitSeq(d.Text, "\n") {
+			level := 0
 			if len(headings) > 0 && headings[0].Line == n {
-				m.put(nil, headingLine(headings[0].Level, escape(line)), false)
-				headings = headings[1:]
+				level, headings = headings[0].Level, headings[1:]
+			}
+			if level > 0 {
+				m.put(nil, headingLine(level, escape(line)), false)
 			} else {
 				m.put(nil, guardStart(escape(line)), true)
 			}

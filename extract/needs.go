@@ -94,7 +94,7 @@ func needs(page *html.Node, d *Document) string {
 // announce something, as in "Coming soon…".
 func isPlaceholder(d *Document) bool {
 	last := strings.ToLower(d.Text[strings.LastIndexByte(d.Text, '\n')+1:])
-	heading := len(d.Headings) > 0 && d.Headings[len(d.Headings)-1].Line == strings.Count(d.Text, "\n")
+	heading := len(d.Headings) > 0 && d.Headings[len(d.Headings)-1].Level > 0 && d.Headings[len(d.Headings)-1].Line == strings.Count(d.Text, "\n")
 	ellipsis := strings.HasSuffix(last, "…") || strings.HasSuffix(last, "...")
 	return countWords(d.Text) < 2*drawnWords &&
 		(last == "loading" || strings.HasPrefix(last, "please wait") || ellipsis && (!heading || strings.HasPrefix(last, "loading")))

@@ -39,6 +39,7 @@ type survey struct {
 	opt    Options
 	embeds map[string]bool
 	schema schema
+	places []place  // where elements with an id begin
 	placed []placed // position of each text node and image in the text; only with Options.Page
 
 	published string // datetime of the first <time> marked as the publication date
@@ -86,10 +87,11 @@ func (s *survey) release() {
 	clear(s.elems)
 	clear(s.links)
 	clear(s.placed)
+	clear(s.places)
 	clear(s.embeds)
 	*s = survey{
 		writer: writer{text: s.text[:0], blocks: s.blocks[:0]},
-		elems:  s.elems[:0], sums: s.sums[:0], links: s.links, placed: s.placed[:0], embeds: s.embeds,
+		elems:  s.elems[:0], sums: s.sums[:0], links: s.links, placed: s.placed[:0], places: s.places[:0], embeds: s.embeds,
 	}
 	surveys.Put(s)
 }
@@ -126,6 +128,7 @@ func (s *survey) enter(n *html.Node, k kind) bool {
 	if s.opt.Embeds {
 		s.embed(n)
 	}
+	s.place(n, k)
 	switch n.DataAtom {
 	case atom.A, atom.Area, atom.Iframe, atom.Frame:
 		s.addLink(n)

@@ -86,7 +86,7 @@ func headings(page *store.Content) (all []string) {
 	}
 	lines := strings.Split(page.Text, "\n")
 	for _, h := range page.Headings {
-		if h.Line < len(lines) {
+		if h.Level > 0 && h.Line < len(lines) {
 			all = append(all, lines[h.Line])
 		}
 	}

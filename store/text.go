@@ -79,11 +79,11 @@ func decompress(packed []byte, fast int) (b []byte, err error) {
 // several workers can compress texts in parallel.
 func Pack(text []byte) []byte { return PackMarked(text, nil, nil) }
 
-// A Heading describes a heading in a page's main text.
+// A Heading describes a heading in a page's main text, or a line of it to which a URL can lead.
 type Heading struct {
 	Line  int    `json:"line"`         // index of the line in the text, from 0
-	Level int    `json:"level"`        // from 1 to 6
-	ID    string `json:"id,omitempty"` // URL fragment that leads to the heading, unescaped; "" means none
+	Level int    `json:"level"`        // from 1 to 6; 0 means that the line is not a heading
+	ID    string `json:"id,omitempty"` // URL fragment that leads to the line or to a place above it and below the line before, unescaped; "" means none
 }
 
 // # Marked texts

@@ -52,7 +52,7 @@ import (
 type Block struct {
 	Text  string
 	Level int    // heading level, from 1; 0 if the block is not a heading
-	ID    string // URL fragment that leads to the heading; "" if it has none
+	ID    string // URL fragment that leads to the block; "" if it has none
 }
 
 // A Passage is a part of a text.
@@ -61,7 +61,7 @@ type Passage struct {
 	Text     string   // blocks of the passage, one per line
 	Words    []string // the words of Text; see [Words]
 	Path     []string // headings above the passage, including its section's, outermost first; at most 200 bytes each
-	Fragment string   // fragment of the innermost heading in Path that has one; "" if none has one
+	Fragment string   // fragment of the innermost heading that begins the passage, or of the nearest block at or above it; "" if none has one
 }
 
 const (
@@ -81,18 +81,23 @@ const (
 func Split(blocks []Block, limit int) (all []Passage) {
 	limit = max(limit, MinWords)
 	var path []Block
+	fragment, after := "", 0 // that of blocks[:after]
 	for i := 0; i < len(blocks); {
 		j := i
 		for ; j < len(blocks) && blocks[j].Level > 0; j++ {
 			path = under(path, blocks[j])
 		}
+		text := j
 		for ; j < len(blocks) && blocks[j].Level == 0; j++ {
 		}
 		s := newSection(blocks[i:j])
 		cuts := s.divide(limit)
 		for k := 1; k < len(cuts); k++ {
 			p := s.passage(cuts[k-1], cuts[k])
-			p.Path, p.Fragment = names(path), fragment(path)
+			for ; after < max(text, i+s.words[cuts[k-1]].block+1); after++ {
+				fragment = cmp.Or(blocks[after].ID, fragment)
+			}
+			p.Path, p.Fragment = names(path), fragment
 			all = append(all, p)
 		}
 		i = j
@@ -119,15 +124,6 @@ func names(path []Block) (all []string) {
 		}
 	}
 	return all
-}
-
-func fragment(path []Block) string {
-	for _, h := range slices.Backward(path) {
-		if h.ID != "" {
-			return h.ID
-		}
-	}
-	return ""
 }
 
 type section struct {

@@ -33,7 +33,7 @@ func TestSplitAtHeadings(t *testing.T) {
 	}{
 		{"no heading", "One.\nTwo.", []string{" #: One. / Two."}},
 		{"sections", "Before.\n# Top {#top}\nOne.\n## Sub {#sub}\nTwo.\n## Next\nThree.", []string{
-			" #: Before.", "Top #top: Top / One.", "Top > Sub #sub: Sub / Two.", "Top > Next #top: Next / Three.",
+			" #: Before.", "Top #top: Top / One.", "Top > Sub #sub: Sub / Two.", "Top > Next #sub: Next / Three.",
 		}},
 		{"headings without text between them", "# Top {#top}\n## Sub {#sub}\nOne.", []string{"Top > Sub #sub: Top / Sub / One."}},
 		{"a level is left out", "# Top\n### Deep\nOne.\n## Sub\nTwo.", []string{"Top > Deep #: Top / Deep / One.", "Top > Sub #: Sub / Two."}},
@@ -326,4 +326,20 @@ func Words(text string) (all []string) {
 		all = append(all, text[w.start:w.end])
 	}
 	return all
+}
+
+// A passage has the last fragment of the headings that begin it, or of the nearest block at or above its first one.
+func TestFragments(t *testing.T) {
+	paragraph := func(word string) string { return strings.Repeat(word+" ", MinWords-3) + word + "." }
+	blocks := []Block{
+		{Text: paragraph("a")}, {Text: paragraph("b"), ID: "b"}, {Text: paragraph("c")},
+		{Text: "Top", Level: 1, ID: "top"}, {Text: "Sub", Level: 2}, {Text: paragraph("d"), ID: "d"}, {Text: paragraph("e"), ID: "e"}, {Text: paragraph("f")},
+	}
+	var got []string
+	for _, p := range Split(blocks, MinWords) {
+		got = append(got, p.Words[len(p.Words)-1]+"#"+p.Fragment)
+	}
+	if want := []string{"a.#", "b.#b", "c.#b", "d.#top", "e.#e", "f.#e"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
 }

@@ -20,7 +20,7 @@ import (
 // A change that needs more lines removes code that earns less, in this folder or in another, and moves the lines in
 // this table. So the project does not grow unseen.
 var budgets = map[string]int{
-	"crawler":               5_150,
+	"crawler":               5_160,
 	"crawler/learn":         1_885,
 	"crawler/render":        1_135,
 	"crawler/sitemap":       575,
@@ -36,8 +36,8 @@ var budgets = map[string]int{
 	"internal/complete":     1_530,
 	"internal/config":       770,
 	"internal/corpus":       2_550,
-	"internal/ingest":       4_755,
-	"internal/session":      4_265,
+	"internal/ingest":       4_715,
+	"internal/session":      4_300,
 	"report":                2_065,
 	"report/audit":          3_880,
 	"store":                 1_675,
