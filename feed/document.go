@@ -48,6 +48,7 @@ type Document struct {
 	Rendered       bool   `json:"rendered,omitempty" index:"boolean"`
 	Private        bool   `json:"private,omitempty" index:"boolean"`
 
+	Host     string   `json:"host,omitempty" index:"keyword"`     // "" unless [Options].Fields contains Host
 	Depth    *int     `json:"depth,omitempty" index:"integer"`    // nil unless [Options].Fields contains Depth
 	Inlinks  *int     `json:"inlinks,omitempty" index:"integer"`  // nil unless [Options].Fields contains Inlinks
 	Outlinks []string `json:"outlinks,omitempty" index:"keyword"` // nil unless [Options].Fields contains Outlinks

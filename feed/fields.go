@@ -7,6 +7,7 @@ import (
 
 	"skink/dedup"
 	"skink/feed/release"
+	"skink/frontier"
 	"skink/store"
 )
 
@@ -14,6 +15,7 @@ import (
 type Field string
 
 const (
+	Host     Field = "host"     // name of the page's host, with its port unless that is the default
 	Depth    Field = "depth"    // number of links from a seed to the page
 	Inlinks  Field = "inlinks"  // number of other pages that link to the page
 	Outlinks Field = "outlinks" // URLs that the page links to
@@ -21,7 +23,7 @@ const (
 )
 
 // Fields lists all optional fields.
-var Fields = []Field{Depth, Inlinks, Outlinks, Headings}
+var Fields = []Field{Host, Depth, Inlinks, Outlinks, Headings}
 
 // prepare counts the links to each page, if the field Inlinks is requested. It reads the links of
 // all pages.
@@ -67,6 +69,8 @@ func (opt *Options) want() store.Want {
 func (opt *Options) addFields(d *Document, page *store.Content) {
 	for _, f := range opt.Fields {
 		switch f {
+		case Host:
+			d.Host = frontier.HostOf(d.URL)
 		case Depth:
 			d.Depth = &page.Record.Depth
 		case Inlinks:

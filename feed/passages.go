@@ -9,9 +9,11 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"skink/dedup"
 	"skink/extract/passage"
+	"skink/frontier"
 	"skink/store"
 )
 
@@ -24,17 +26,20 @@ const (
 // A Passage is a part of a page's main text, as an index of passages receives it. SCHEMA.md describes
 // each field.
 type Passage struct {
-	ID       dedup.Hash   `json:"id"`
-	URL      string       `json:"url"`
-	PageID   dedup.Hash   `json:"page_id"`
-	Title    string       `json:"title,omitempty"`
-	Lang     string       `json:"lang,omitempty"`
-	Headings []string     `json:"headings,omitempty"`
-	Position int          `json:"position"`
-	Words    int          `json:"words"`
-	Hash     dedup.Hash   `json:"hash"`
-	Text     string       `json:"text"`
-	AlsoAt   []Occurrence `json:"also_at,omitempty"`
+	ID          dedup.Hash   `json:"id"`
+	URL         string       `json:"url"`
+	PageID      dedup.Hash   `json:"page_id"`
+	Host        string       `json:"host,omitempty"`
+	Title       string       `json:"title,omitempty"`
+	Lang        string       `json:"lang,omitempty"`
+	FetchedAt   time.Time    `json:"fetched_at,omitzero"`
+	PublishedAt string       `json:"published_at,omitempty"`
+	Headings    []string     `json:"headings,omitempty"`
+	Position    int          `json:"position"`
+	Words       int          `json:"words"`
+	Hash        dedup.Hash   `json:"hash"`
+	Text        string       `json:"text"`
+	AlsoAt      []Occurrence `json:"also_at,omitempty"`
 }
 
 // An Occurrence is one place where a passage stands.
@@ -136,7 +141,7 @@ func (e *passageExport) each(ctx context.Context, visit func(*Passage) error) er
 		}
 		for i, part := range passage.Split(blocks(page.Content()), e.most) {
 			p := &Passage{
-				ID: part.ID, URL: at(d.URL, part.Fragment), PageID: d.ID, Title: d.Title, Lang: d.Lang, Headings: part.Path,
+				ID: part.ID, URL: at(d.URL, part.Fragment), PageID: d.ID, Host: frontier.HostOf(d.URL), Title: d.Title, Lang: d.Lang, FetchedAt: d.FetchedAt, PublishedAt: d.PublishedAt, Headings: part.Path,
 				Position: i, Words: len(part.Words), Hash: dedup.HashOf([]byte(part.Text)), Text: part.Text,
 			}
 			if err := visit(p); err != nil {

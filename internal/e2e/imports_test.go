@@ -56,7 +56,7 @@ var table = map[string]struct {
 	"report":                      {[]string{"store", "dedup", "store/precedence", "dedup/align", "base/harmless", "crawler/learn"}, nil},
 	"report/audit":                {[]string{"extract/markup", "report", "store", "dedup", "frontier", "base/harmless", "crawler/learn"}, nil},
 	"feed/release":                {[]string{"dedup", "store"}, nil},
-	"feed":                        {[]string{"feed/release", "warc", "store", "dedup", "extract", "extract/passage", "base/harmless", "base/table"}, nil},
+	"feed":                        {[]string{"feed/release", "warc", "store", "dedup", "extract", "extract/passage", "frontier", "base/harmless", "base/table"}, nil},
 	"view":                        {[]string{"store", "frontier", "extract", "report", "report/audit", "dedup", "crawler/learn", "base/harmless", "base/loopback"}, nil},
 	"dedup/language":              {nil, nil},
 	"base/harmless":               {nil, nil},
