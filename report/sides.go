@@ -2,6 +2,7 @@ package report
 
 import (
 	_ "embed"
+	"iter"
 	"strings"
 
 	"skink/dedup"
@@ -83,30 +84,38 @@ func (s Sides) Stretches() (all []Stretch) {
 	return all
 }
 
-// maxBeside is the maximum number of bytes of each text that Beside compares. A browser would take
-// too long to display more.
-const maxBeside = 256 << 10
+// These are the maximum numbers of bytes of each text that Beside and Differ compare. A browser
+// would take too long to display more.
+const (
+	maxBeside = 256 << 10
+	maxDiffer = 1 << 20
+)
 
-// Beside aligns two texts word by word. Words are compared in canonical form, so differences in
-// case and punctuation are ignored.
-func Beside(a, b string) Sides {
-	s := Sides{Rest: max(len(a), len(b)) - maxBeside}
-	s.Rows, s.Words = align.Texts(sideOf(a), sideOf(b))
+// Beside aligns two texts word by word. It compares the words by which the rule compares the texts,
+// so differences in case and punctuation are ignored.
+func Beside(rule dedup.Rule, texts, langs [2]string) Sides {
+	s := Sides{Rest: max(len(texts[0]), len(texts[1])) - maxBeside}
+	s.Rows, s.Words = align.Texts(sidesOf(rule, texts, langs, maxBeside))
 	s.Rest = max(s.Rest, 0)
 	return s
 }
 
-func sideOf(text string) align.Side {
-	if len(text) > maxBeside {
-		text = strings.ToValidUTF8(text[:maxBeside], "")
+func sidesOf(rule dedup.Rule, texts, langs [2]string, limit int) (a, b align.Side) {
+	var sides [2]align.Side
+	for i, text := range texts {
+		cut := len(text) > limit
+		if cut {
+			text = strings.ToValidUTF8(text[:limit], "")
+		}
+		tokens := new(dedup.Text)
+		tokens.Locate()
+		rule.Read(tokens, text, langs[i])
+		sides[i] = align.Side{Text: text, Tokens: tokens, Cut: cut}
 	}
-	tokens := new(dedup.Text)
-	tokens.Locate()
-	tokens.Read([]byte(text))
-	return align.Side{Text: text, Tokens: tokens}
+	return sides[0], sides[1]
 }
 
-// Differ returns the first n differences between two texts, or all if there are fewer.
-func Differ(a, b string, n int) []align.Difference {
-	return align.Differences(Beside(a, b).Rows, n)
+// Differ yields the differences between two texts, compared as in [Beside].
+func Differ(rule dedup.Rule, texts, langs [2]string) iter.Seq[align.Difference] {
+	return align.Differences(sidesOf(rule, texts, langs, maxDiffer))
 }

@@ -4,7 +4,26 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"skink/dedup"
 )
+
+// TestBeside checks that two texts have no difference if their rule finds the same words in both, and that
+// the end of a long text is no difference after words that only one text has.
+func TestBeside(t *testing.T) {
+	rule := dedup.Rule{Form: dedup.Stem | dedup.NoFunction}
+	if s := Beside(rule, [2]string{"The cats of the house", "A cat in houses"}, [2]string{"en", "en"}); s.Differences() > 0 {
+		t.Errorf("%+v, want no difference between words with the same stems", s.Rows)
+	}
+	var b strings.Builder
+	for i := range 50_000 {
+		fmt.Fprintf(&b, "word%d ", i)
+	}
+	first := strings.Repeat("Prologue. ", 400)
+	if s := Beside(rule, [2]string{b.String(), first + b.String()}, [2]string{"en", "en"}); s.Words.Removed > 0 || s.Words.Added != 400 || s.Rest == 0 {
+		t.Errorf("%+v, rest %d, want only the first 400 words added", s.Words, s.Rest)
+	}
+}
 
 // TestParts checks which rows are folded. In each case a letter is a block. The two texts are equal
 // in lower-case letters, and differ in upper-case letters. A result in brackets is folded.
@@ -31,7 +50,7 @@ func TestParts(t *testing.T) {
 				b[len(b)-1] += ", changed"
 			}
 		}
-		s := Beside(strings.Join(a, "\n"), strings.Join(b, "\n"))
+		s := Beside(dedup.Rule{}, [2]string{strings.Join(a, "\n"), strings.Join(b, "\n")}, [2]string{})
 		var got []string
 		folded := 0
 		for _, p := range s.Stretches() {

@@ -55,7 +55,7 @@ func (v *View) comparePage(ctx context.Context, r *http.Request) (*screen, error
 		c.Form = form.String()
 	}
 	c.Same = a.Hash() == b.Hash()
-	c.Beside = report.Beside(texts[0].Text, texts[1].Text)
+	c.Beside = report.Beside(v.opt.Rule, [2]string{texts[0].Text, texts[1].Text}, [2]string{c.A.Lang, c.B.Lang})
 	return s, nil
 }
 

@@ -4,7 +4,7 @@
 //	var a, b dedup.Text
 //	a.Locate()
 //	...
-//	rows := align.Texts(align.Side{Text: left, Tokens: &a}, align.Side{Text: right, Tokens: &b})
+//	rows, words := align.Texts(align.Side{Text: left, Tokens: &a}, align.Side{Text: right, Tokens: &b})
 //
 // # Method
 //
@@ -22,16 +22,20 @@
 package align
 
 import (
+	"iter"
 	"slices"
+	"strings"
 
 	"skink/dedup"
 )
 
 // A Side is one of the two texts to compare. Its tokens must have positions in the text; see
-// [dedup.Text.Locate].
+// [dedup.Text.Locate]. If the end of a text was cut off, the last words of the other text may be
+// there, so they are left out unless both texts have them.
 type Side struct {
 	Text   string
 	Tokens *dedup.Text
+	Cut    bool
 }
 
 // A Relation says how a piece of a text relates to the other text, or how the two sides of a row
@@ -80,16 +84,60 @@ const (
 
 // Texts aligns two texts, and counts the words in each kind of row.
 func Texts(a, b Side) (rows []Row, words Counts) {
-	m := match(a, b)
-	x, y := newBlocks(a), newBlocks(b)
-	slide(m.a, m.b, m.x, x.starts())
-	slide(m.b, m.a, m.y, y.starts())
-	m.moved()
+	m, x, y := aligned(a, b)
 	rows = m.rows(x, y)
 	words = Counts{Same: count(m.a, Same), MovedA: count(m.a, Moved), MovedB: count(m.b, Moved)}
 	words.Removed = len(m.a) - words.Same - words.MovedA
 	words.Added = len(m.b) - words.Same - words.MovedB
 	return rows, words
+}
+
+func aligned(a, b Side) (m *matching, x, y *blocks) {
+	m = match(a, b)
+	x, y = newBlocks(a, len(m.a)), newBlocks(b, len(m.b))
+	slide(m.a, m.b, m.x, x.starts())
+	slide(m.b, m.a, m.y, y.starts())
+	m.moved()
+	return m, x, y
+}
+
+// A Difference is a run of words in the first text, and the words that replace it in the second.
+// Either may be empty.
+type Difference struct{ Removed, Added string }
+
+// Differences yields the differences of two texts in order.
+func Differences(a, b Side) iter.Seq[Difference] {
+	return func(yield func(Difference) bool) {
+		m, _, _ := aligned(a, b)
+		for i, j := 0, 0; i < len(m.a) || j < len(m.b); i, j = i+1, j+1 {
+			fromI, fromJ := i, j
+			for i < len(m.a) && m.a[i].kind != Same {
+				i++
+			}
+			for j < len(m.b) && m.b[j].kind != Same {
+				j++
+			}
+			d := Difference{a.unlike(m.a[:i], fromI), b.unlike(m.b[:j], fromJ)}
+			if d != (Difference{}) && !yield(d) {
+				return
+			}
+		}
+	}
+}
+
+// unlike returns the words from index i on that have not moved.
+func (s Side) unlike(of []position, i int) string {
+	var parts []string
+	for ; i < len(of); i++ {
+		start := i
+		for i < len(of) && of[i].kind != Moved {
+			i++
+		}
+		if i > start {
+			parts = append(parts, s.Text[s.Tokens.Span(start).Start:s.Tokens.Span(i-1).End])
+		}
+	}
+	return strings.Join(parts, " … ")
 }
 
 func count(all []position, kind Relation) (n int) {
@@ -132,11 +180,19 @@ func match(a, b Side) *matching {
 		i, j = r.A+r.Tokens, r.B+r.Tokens
 	}
 	m.between(i, len(m.a), j, len(m.b))
+	if a.Cut || b.Cut {
+		endA, endB := i, j
+		for _, r := range m.runs {
+			endA, endB = max(endA, r.A+r.Tokens), max(endB, r.B+r.Tokens)
+		}
+		m.a, m.b = m.a[:endA], m.b[:endB]
+	}
 	return m
 }
 
-// chain selects runs that are in the same order in both texts and do not overlap. Their total
-// number of words is as large as possible.
+// chain selects runs that are in the same order in both texts. Their total number of words is as
+// large as possible. A run that begins within the run before it loses the words that both have: an
+// inserted copy of the last words would otherwise cost the whole rest of the text.
 func chain(runs []dedup.Passage) []dedup.Passage {
 	sorted := slices.Clone(runs)
 	slices.SortFunc(sorted, func(p, q dedup.Passage) int { return p.A - q.A })
@@ -145,8 +201,8 @@ func chain(runs []dedup.Passage) []dedup.Passage {
 	for i, r := range sorted {
 		weight[i], before[i] = r.Tokens, -1
 		for j, q := range sorted[:i] {
-			if q.A+q.Tokens <= r.A && q.B+q.Tokens <= r.B && weight[j]+r.Tokens > weight[i] {
-				weight[i], before[i] = weight[j]+r.Tokens, j
+			if w := weight[j] + r.Tokens - overlap(q, r); q.B <= r.B && overlap(q, r) < r.Tokens && w > weight[i] {
+				weight[i], before[i] = w, j
 			}
 		}
 		if best < 0 || weight[i] > weight[best] {
@@ -155,11 +211,19 @@ func chain(runs []dedup.Passage) []dedup.Passage {
 	}
 	var kept []dedup.Passage
 	for ; best >= 0; best = before[best] {
-		kept = append(kept, sorted[best])
+		r := sorted[best]
+		if at := before[best]; at >= 0 {
+			n := overlap(sorted[at], r)
+			r = dedup.Passage{A: r.A + n, B: r.B + n, Tokens: r.Tokens - n}
+		}
+		kept = append(kept, r)
 	}
 	slices.Reverse(kept)
 	return kept
 }
+
+// overlap returns how many words of r, which begins after q, are also in q.
+func overlap(q, r dedup.Passage) int { return max(q.A+q.Tokens-r.A, q.B+q.Tokens-r.B, 0) }
 
 // same records that n tokens from index i of the first text equal those from index j of the second.
 func (m *matching) same(i, j, n int) {

@@ -12,7 +12,7 @@ func sideOf(text string) Side {
 	t := new(dedup.Text)
 	t.Locate()
 	t.Read([]byte(text))
-	return Side{text, t}
+	return Side{Text: text, Tokens: t}
 }
 
 // shown formats rows for people: words of only one text in brackets, moved words in braces.
@@ -79,13 +79,34 @@ func TestCounts(t *testing.T) {
 }
 
 func TestDifferences(t *testing.T) {
-	rows, _ := Texts(sideOf(one+"\nCall the plumber in Bergen before noon today"), sideOf(one+"\nCall the plumber in Tromsø before noon today or never"))
-	got := Differences(rows, 5)
-	if len(got) != 2 || got[0] != (Difference{"Bergen", "Tromsø"}) || got[1] != (Difference{"", "or never"}) {
-		t.Errorf("got %+v", got)
+	var all []string
+	for i := range 3000 {
+		all = append(all, fmt.Sprintf("word%d", i))
 	}
-	if got := Differences(rows, 1); len(got) != 1 {
-		t.Errorf("%d, want 1", len(got))
+	long := strings.Join(all, " ")
+	halves := [2]string{strings.Join(all[:1500], " "), strings.Join(all[1500:], " ")}
+	for _, c := range []struct {
+		what, a, b, want string
+		cut              bool
+	}{
+		{"each difference beside what is in its place", one + "\nCall the plumber in Bergen before noon today", one + "\nCall the plumber in Tromsø before noon today or never", "[Bergen|Tromsø][|or never]", false},
+		{"words lost before words that were replaced", "Please call the plumber in Bergen before noon today", "Call the plumber in Tromsø before noon today", "[Please|][Bergen|Tromsø]", false},
+		{"symbols beside words and on lines of their own", one + "\n^\n" + two + "\na ^ b", one + "\n//\n" + two + "\n// c b", "[a|c]", false},
+		{"a line that moved, and a word", four + "\n" + one + "\n" + two, one + "\n" + two + " Really.\n" + four, "[|Really]", false},
+		{"a copy of the words before it in a long text", long, halves[0] + " " + strings.Join(all[1490:1500], " ") + " " + halves[1], "[|" + strings.Join(all[1490:1500], " ") + "]", false},
+		{"a beginning that only one text has, if the ends were cut off", one + " " + two + "\n" + three, "Unlike. " + one + " " + two, "[|Unlike]", true},
+	} {
+		got, a, b := "", sideOf(c.a), sideOf(c.b)
+		a.Cut, b.Cut = c.cut, c.cut
+		for d := range Differences(a, b) {
+			got += "[" + d.Removed + "|" + d.Added + "]"
+		}
+		if got != c.want {
+			t.Errorf("%s:\n got %s\nwant %s", c.what, got, c.want)
+		}
+		if _, words := Texts(a, b); c.cut && words.Removed > 0 {
+			t.Errorf("%s: %+v", c.what, words)
+		}
 	}
 }
 

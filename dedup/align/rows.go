@@ -5,12 +5,16 @@ import "strings"
 type blocks struct {
 	side  Side
 	lines []span // byte range of each line in the text
-	first []int  // index of the first token of each line, followed by the total number of tokens
+	first []int  // index of the first token of each line, followed by the number of tokens
 }
 
 type span struct{ start, end int }
 
-func newBlocks(s Side) *blocks {
+// newBlocks returns the lines of a text up to its n-th token.
+func newBlocks(s Side, n int) *blocks {
+	if n < s.Tokens.Len() {
+		s.Text = s.Text[:s.Tokens.Span(n).Start]
+	}
 	b := &blocks{side: s}
 	token := 0
 	for start := 0; start < len(s.Text); {
@@ -21,19 +25,19 @@ func newBlocks(s Side) *blocks {
 		if strings.TrimSpace(s.Text[start:end]) != "" {
 			b.lines, b.first = append(b.lines, span{start, end}), append(b.first, token)
 		}
-		for token < s.Tokens.Len() && s.Tokens.Span(token).Start < end {
+		for token < n && s.Tokens.Span(token).Start < end {
 			token++
 		}
 		start = end + 1
 	}
-	b.first = append(b.first, s.Tokens.Len())
+	b.first = append(b.first, n)
 	return b
 }
 
 func (b *blocks) size(line int) int { return b.first[line+1] - b.first[line] }
 
 func (b *blocks) starts() []bool {
-	starts := make([]bool, b.side.Tokens.Len())
+	starts := make([]bool, b.first[len(b.lines)])
 	for _, t := range b.first {
 		if t < len(starts) {
 			starts[t] = true
@@ -43,7 +47,7 @@ func (b *blocks) starts() []bool {
 }
 
 func (b *blocks) lineOf() []int {
-	of := make([]int, b.side.Tokens.Len())
+	of := make([]int, b.first[len(b.lines)])
 	for line := range b.lines {
 		for t := b.first[line]; t < b.first[line+1]; t++ {
 			of[t] = line
@@ -177,40 +181,4 @@ func kindOf(r Row) Relation {
 		return Removed
 	}
 	return Added
-}
-
-// A Difference is a run of words in the first text, and the words that replace it in the second.
-// Either may be empty.
-type Difference struct{ Removed, Added string }
-
-// Differences returns the first n differences of two aligned texts, or all if there are fewer.
-func Differences(rows []Row, n int) (all []Difference) {
-	for _, r := range rows {
-		a, b := unlike(r.A), unlike(r.B)
-		for i := range max(len(a), len(b)) {
-			var d Difference
-			if i < len(a) {
-				d.Removed = a[i]
-			}
-			if i < len(b) {
-				d.Added = b[i]
-			}
-			if len(all) == n {
-				return all
-			}
-			all = append(all, d)
-		}
-	}
-	return all
-}
-
-func unlike(blocks []Block) (texts []string) {
-	for _, b := range blocks {
-		for _, p := range b {
-			if p.Kind == Removed || p.Kind == Added {
-				texts = append(texts, strings.TrimSpace(p.Text))
-			}
-		}
-	}
-	return texts
 }

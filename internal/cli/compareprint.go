@@ -139,6 +139,6 @@ func (c *sideBySide) printHTML(w io.Writer) error {
 		Rows   []row
 		Sides  []shown
 		Beside report.Sides
-	}{c, c.rows(), []shown{{&c.A, "A"}, {&c.B, "B"}}, report.Beside(c.A.text, c.B.text)})
+	}{c, c.rows(), []shown{{&c.A, "A"}, {&c.B, "B"}}, report.Beside(c.rule, [2]string{c.A.text, c.B.text}, [2]string{c.A.Lang, c.B.Lang})})
 	return keepFirst(err, guard.Flush())
 }

@@ -3,7 +3,6 @@ package audit
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -67,7 +66,7 @@ func nearly(a *Audit) *List {
 				if s.leads() || !s.hasOther() || !s.other.Kept || !s.page.Kept {
 					return nil
 				}
-				return text(replacements(s.other.Text, s.page.Text))
+				return text(replacements(a.rule, s.other, s.page))
 			}),
 		).more(titleColumn, wordsColumn),
 		Findings: []*Finding{{groups: true, want: store.WantText}},
@@ -111,9 +110,9 @@ const (
 
 // replacements returns the words of one text with those in their place in the other, such as
 // "[Oslo | Bergen]". It returns each such pair once, and at most shownPlaces of them.
-func replacements(a, b string) string {
+func replacements(rule dedup.Rule, a, b *store.Content) string {
 	var all []string
-	for _, d := range report.Differ(a, b, math.MaxInt) {
+	for d := range report.Differ(rule, [2]string{a.Text, b.Text}, [2]string{a.Record.Lang, b.Record.Lang}) {
 		pair := fmt.Sprintf("[%s | %s]", report.Clip(cmp.Or(d.Removed, "–"), shownValue), report.Clip(cmp.Or(d.Added, "–"), shownValue))
 		switch {
 		case slices.Contains(all, pair):
