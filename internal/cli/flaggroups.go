@@ -104,7 +104,7 @@ var flagGroups = map[string][]flagGroup{
 		{
 			heading: "What to report",
 			example: "skink report --about broken --format csv --out broken.csv",
-			common:  strings.Fields("store about changes since fail-on complete similarity format top out"),
+			common:  strings.Fields("store about changes since fail-on complete similarity prefer format top out"),
 			rare:    strings.Fields("memory config help"),
 		},
 	},
@@ -125,7 +125,7 @@ var flagGroups = map[string][]flagGroup{
 			heading: "Duplicates",
 			example: "skink export --complete --out pages.jsonl",
 			common:  strings.Fields("complete"),
-			rare:    strings.Fields("similarity memory config help"),
+			rare:    strings.Fields("similarity prefer memory config help"),
 		},
 	},
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"regexp"
 	"slices"
 
 	"github.com/spf13/pflag"
@@ -231,26 +232,19 @@ type completeFlags struct {
 	flags      *pflag.FlagSet
 	complete   bool
 	similarity float64
+	prefer     *list
 	memory     *int64
 }
 
-var completeRules = []flagRule{{"similarity,memory", modifies, "complete", ""}}
+var completeRules = []flagRule{{"similarity,memory,prefer", modifies, "complete", ""}}
 
 func addCompleteFlags(flags *pflag.FlagSet) *completeFlags {
-	c := &completeFlags{flags: flags}
+	c := &completeFlags{flags: flags, prefer: expressions(new([]*regexp.Regexp))}
 	flags.BoolVar(&c.complete, "complete", false, "compare every page with all others after the crawl, so that the order of the crawl does not matter")
 	flags.Var(similarity(&c.similarity), "similarity", "with --complete: treat pages as near-duplicates if their resemblance is at least this (default: as in the crawl)")
+	flags.Var(c.prefer, "prefer", "`REGEXP` with --complete: among duplicates, prefer the page whose URL matches REGEXP (repeatable, most preferred first; default: as in the crawl)")
 	c.memory = addMemoryFlag(flags, "with --complete: use about this much memory; if the texts need more, compare them in several rounds")
 	return c
-}
-
-// over returns settings, with the similarity replaced by the value of --similarity if that was
-// given.
-func (c *completeFlags) over(settings store.Settings) store.Settings {
-	if c.flags.Changed("similarity") {
-		settings.Similarity = c.similarity
-	}
-	return settings
 }
 
 // withStore opens the store in dir for reading, calls do, and closes the store. With --complete, it
@@ -285,8 +279,10 @@ func withStore(ctx context.Context, con Console, dir string, how *completeFlags,
 	if typed(how.flags, "similarity") && rule.Contained > 0 {
 		return usagef("--similarity has no effect, because %s was created with --rule containment: omit it", harmless.Line(dir))
 	}
-	settings = how.over(settings)
-	whole, err := complete.Judge(ctx, s.Reader, complete.Options{Rule: rule, Similarity: settings.Similarity, Keep: true, Memory: *how.memory})
+	if typed(how.flags, "similarity") {
+		settings.Similarity = how.similarity
+	}
+	whole, err := complete.Judge(ctx, s.Reader, complete.Options{Rule: rule, Similarity: settings.Similarity, Prefer: how.prefer.words, Keep: true, Memory: *how.memory})
 	if err != nil {
 		return err
 	}

@@ -73,6 +73,9 @@ type Options struct {
 	// Sparing limits the comparison to one goroutine, to leave CPU time for a crawl in the same
 	// process.
 	Sparing bool
+	// Prefer are regular expressions of the URLs that lead, most preferred first, instead of those of the
+	// crawl. There may be none.
+	Prefer []string
 	// Similarity is the minimum resemblance, above 0 and up to 1, of near-duplicates. 0 means the
 	// similarity of Rule. It has no effect if the rule is containment.
 	Similarity float64
@@ -164,7 +167,7 @@ func readWhole(ctx context.Context, s store.Reader, opt Options) (_ *Whole, err 
 	by := ranking{longest: opt.Longest || opt.Rule.Contained > 0, stored: opt.Longest}
 	w := &Whole{Reader: s, rule: opt.Rule, by: by, sparing: opt.Sparing, keep: opt.Keep, memory: opt.Memory}
 	w.progress.tell, w.progress.all = opt.Progress, allSteps
-	if w.order, err = precedence.Read(ctx, s); err != nil {
+	if w.order, err = precedence.Read(ctx, s, opt.Prefer...); err != nil {
 		return nil, err
 	}
 	state, rows, n := newState(opt), &sorter{}, 0

@@ -193,7 +193,7 @@ func TestCaptured(t *testing.T) {
 		// With --prefer, the other host must lead.
 		dir = t.TempDir()
 		crawlTwins(t, dir, "--prefer", "^"+other.URL, site.url("/"), other.url("/"))
-		wantLeads(t, dir, "order of hosts", map[string]string{site.url("/"): other.url("/"), other.url("/"): ""})
+		wantLeads(t, dir, "preferred", map[string]string{site.url("/"): other.url("/"), other.url("/"): ""})
 	})
 
 	t.Run("other copies name it", func(t *testing.T) {

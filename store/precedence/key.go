@@ -6,7 +6,7 @@ import "encoding/binary"
 // the order of [Compare] as byte strings. Pages with equal keys are in the order of their URLs.
 func (s *Standing) Key(dst []byte) []byte {
 	dst = append(dst, digit(s.NoIndex), digit(s.Private))
-	dst = binary.BigEndian.AppendUint32(dst, uint32(s.Place))
+	dst = binary.BigEndian.AppendUint32(dst, uint32(s.Place)+1<<31)
 	dst = append(dst, digit(!s.Listed), digit(!isHTTPS(s.URL)), digit(s.OtherLang))
 	return binary.BigEndian.AppendUint32(dst, uint32(pathLen(s.URL)))
 }

@@ -14,7 +14,7 @@ func TestKey(t *testing.T) {
 	standing := rapid.Custom(func(t *rapid.T) Standing {
 		return Standing{
 			URL:     rapid.SampledFrom([]string{"http://a.test/", "https://a.test/", "http://b.test/", "https://a.test/a/b", "http://b.test/a?b", "a file", ""}).Draw(t, "URL"),
-			NoIndex: rapid.Bool().Draw(t, "noindex"), Private: rapid.Bool().Draw(t, "private"), Place: rapid.SampledFrom([]int{0, 1, 255, 256, 70_000}).Draw(t, "place"),
+			NoIndex: rapid.Bool().Draw(t, "noindex"), Private: rapid.Bool().Draw(t, "private"), Place: rapid.SampledFrom([]int{-300, -1, 0, 1, 255, 256, 70_000}).Draw(t, "place"),
 			Listed: rapid.Bool().Draw(t, "listed"), OtherLang: rapid.Bool().Draw(t, "language"),
 		}
 	})

@@ -65,31 +65,35 @@ func newOrder(k kept) (*Order, error) {
 	return o, nil
 }
 
-// Place returns the place of a URL in the order, from 0. URLs that match no expression and are not
-// on a seed's host share the last place.
+// Place returns the place of a URL in the order. It is negative if the URL matches an expression. URLs
+// that match none and are not on a seed's host share the last place.
 func (o *Order) Place(url string) int {
 	if o == nil {
 		return 0
 	}
 	for i, re := range o.prefer {
 		if re.MatchString(url) {
-			return i
+			return i - len(o.prefer)
 		}
 	}
 	if at, ok := o.places[store.HostOf(url)]; ok {
-		return len(o.prefer) + at
+		return at
 	}
-	return len(o.prefer) + len(o.kept.Hosts)
+	return len(o.kept.Hosts)
 }
 
 // Prefers returns the expressions of --prefer.
 func (o *Order) Prefers() []string { return o.kept.Prefer }
 
-// Read returns the order in a store, or nil if the store has none.
-func Read(ctx context.Context, s store.MetaReader) (*Order, error) {
+// Read returns the order in a store, or nil if the store has none. If there are expressions in prefer,
+// the order has them instead of those in the store.
+func Read(ctx context.Context, s store.MetaReader, prefer ...string) (*Order, error) {
 	k, err := store.ReadMeta[kept](ctx, s, metaName, what)
-	if err != nil || k == nil {
+	if err != nil || k == nil && len(prefer) == 0 {
 		return nil, err
+	}
+	if k = cmp.Or(k, &kept{}); len(prefer) > 0 {
+		k.Prefer = prefer
 	}
 	return newOrder(*k)
 }

@@ -11,20 +11,21 @@
 //  2. A public page precedes a private page.
 //  3. A page precedes another page that names it as its canonical URL (rel=canonical), if the
 //     other page would be the leader by the rest of this list.
-//  4. The page with the earlier place in the order of --prefer, and then of the seeds. See [Order].
-//  5. A page that a sitemap lists.
-//  6. The page that was seen first with its text. If a page disappears and returns with the same
+//  4. The page whose URL matches an earlier expression of --prefer. See [Order].
+//  5. The page on the host of an earlier seed.
+//  6. A page that a sitemap lists.
+//  7. The page that was seen first with its text. If a page disappears and returns with the same
 //     text, the first time counts. The comparison of all pages skips this criterion.
-//  7. A page with an https URL.
-//  8. A page whose declared language is that of its text.
-//  9. The page with the shortest path.
-//  10. The page with the smallest URL, so that no two pages are equal.
+//  8. A page with an https URL.
+//  9. A page whose declared language is that of its text.
+//  10. The page with the shortest path.
+//  11. The page with the smallest URL, so that no two pages are equal.
 //
 // All criteria but the third are properties of a single page, and define a total order. The third
 // criterion depends only on the canonical URL of the page that would be the leader; those of other
 // copies are ignored. The criterion does not apply if the named page names yet another page,
 // because such chains may be circular. So the leader depends only on the set of pages and, except
-// for the sixth criterion, not on their order of arrival. A crawl needs that criterion: without it,
+// for the seventh criterion, not on their order of arrival. A crawl needs that criterion: without it,
 // a cluster would change its leader with each better copy that arrives. The comparison of all pages
 // must not depend on times, so there the other criteria decide.
 package precedence
@@ -43,7 +44,7 @@ type Standing struct {
 	NoIndex   bool
 	Private   bool      // see [store.Record.Private]
 	Names     string    // canonical URL, if it is another page's; "" if none
-	Place     int       // place in the order of hosts, from 0; see [Order.Place]
+	Place     int       // place in the order of hosts; see [Order.Place]
 	Listed    bool      // a sitemap lists the page
 	Seen      time.Time // when the page was first seen with its text
 	OtherLang bool      // the page declares a language other than that of its text
@@ -90,6 +91,7 @@ const (
 	Indexed      Reason = "may be indexed"
 	Public       Reason = "public"
 	Canonical    Reason = "canonical link"
+	Preferred    Reason = "preferred"
 	HostOrder    Reason = "order of hosts"
 	InSitemap    Reason = "in the sitemap"
 	FirstSeen    Reason = "first seen"
@@ -107,6 +109,7 @@ var order = []struct {
 }{
 	{Indexed, func(a, b *Standing) int { return yesFirst(!a.NoIndex, !b.NoIndex) }},
 	{Public, func(a, b *Standing) int { return yesFirst(!a.Private, !b.Private) }},
+	{Preferred, func(a, b *Standing) int { return cmp.Compare(min(a.Place, 0), min(b.Place, 0)) }},
 	{HostOrder, func(a, b *Standing) int { return cmp.Compare(a.Place, b.Place) }},
 	{InSitemap, func(a, b *Standing) int { return yesFirst(a.Listed, b.Listed) }},
 	{FirstSeen, func(a, b *Standing) int { return a.Seen.Compare(b.Seen) }},

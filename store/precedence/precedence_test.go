@@ -28,6 +28,8 @@ func TestOrder(t *testing.T) {
 		{Public, Standing{URL: long, Place: 9, Seen: at(9)}, Standing{URL: short, Private: true, Listed: true, Seen: at(1)}},
 		{Indexed, Standing{URL: long, Private: true, Place: 9}, Standing{URL: short, NoIndex: true, Names: long}},
 		{Canonical, Standing{URL: long, Place: 9, Seen: at(9), OtherLang: true}, Standing{URL: short, Names: long, Listed: true, Seen: at(1)}},
+		{Preferred, Standing{URL: long, Place: -2, Seen: at(9), OtherLang: true}, Standing{URL: short, Place: -1, Listed: true, Seen: at(1)}},
+		{Preferred, Standing{URL: long, Place: -1, Seen: at(9), OtherLang: true}, Standing{URL: short, Listed: true, Seen: at(1)}},
 		{HostOrder, Standing{URL: long, Place: 1, Seen: at(9), OtherLang: true}, Standing{URL: short, Place: 2, Listed: true, Seen: at(1)}},
 		{InSitemap, Standing{URL: long, Listed: true, Seen: at(9), OtherLang: true}, Standing{URL: short, Seen: at(1)}},
 		{FirstSeen, Standing{URL: long, Seen: at(1), OtherLang: true}, Standing{URL: short, Seen: at(2)}},
@@ -144,13 +146,16 @@ func TestPlaces(t *testing.T) {
 		t.Fatal(err)
 	}
 	for url, want := range map[string]int{
-		"http://x.test/stable/": 0, "https://docs.a.test/stable/": 0, "https://docs.a.test/": 1,
-		"http://b.test/": 2, "http://www.b.test/": 2, "https://b.test/": 2, "http://a.test/": 3, "http://c.test/": 4,
-		"http://a.test:8080/": 5, "http://else.test/": 5,
+		"http://x.test/stable/": -2, "https://docs.a.test/stable/": -2, "https://docs.a.test/": -1,
+		"http://b.test/": 0, "http://www.b.test/": 0, "https://b.test/": 0, "http://a.test/": 1, "http://c.test/": 2,
+		"http://a.test:8080/": 3, "http://else.test/": 3,
 	} {
 		if got := o.Place(url); got != want {
 			t.Errorf("%s has place %d, want %d", url, got, want)
 		}
+	}
+	if o, err = Read(ctx, s, "^http://c", "else"); err != nil || o.Place("http://c.test/") != -2 || o.Place("http://else.test/") != -1 || o.Place("http://x.test/stable/") != 3 {
+		t.Errorf("the expressions of a reader do not replace those of the store: %v", err)
 	}
 	if _, err := Add(ctx, s, []string{"other"}, nil); err != ErrPrefer {
 		t.Errorf("other expressions: %v", err)
