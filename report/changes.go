@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -150,10 +149,7 @@ func (c *Changed) order() float64 {
 func WriteChanges(w io.Writer, all Changes, format Format) error {
 	switch format {
 	case JSON:
-		enc := json.NewEncoder(harmless.JSON(w))
-		enc.SetEscapeHTML(false)
-		enc.SetIndent("", "  ")
-		return enc.Encode(all)
+		return WriteJSON(w, all)
 	case Text:
 		out := bufio.NewWriter(w)
 		all.print(out)

@@ -1,7 +1,9 @@
 package report
 
 import (
+	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/text/width"
 )
@@ -51,21 +53,11 @@ func clipMiddle(s string, n int) string {
 	if Width(s) <= n {
 		return s
 	}
-	runes := []rune(s)
-	begin, columns := 0, runeWidth(runes[0])
-	for columns <= n/2 {
-		begin++
-		columns += runeWidth(runes[begin])
+	end := s
+	for columns := Width(s); columns > n-1-n/2; {
+		r, size := utf8.DecodeRuneInString(end)
+		end, columns = end[size:], columns-runeWidth(r)
 	}
-	end := len(runes)
-	columns = 0
-	for i := end - 1; ; i-- {
-		w := runeWidth(runes[i])
-		if columns += w; columns > n-1-n/2 {
-			return string(runes[:begin]) + "…" + string(runes[end:])
-		}
-		if w > 0 { // a combining mark has width 0, and stays with the preceding character
-			end = i
-		}
-	}
+	end = strings.TrimLeftFunc(end, func(r rune) bool { return runeWidth(r) == 0 }) // a combining mark stays with the preceding character
+	return Clip(s, n/2+1) + end
 }

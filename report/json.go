@@ -6,8 +6,11 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"io"
 	"iter"
 	"strings"
+
+	"skink/base/harmless"
 )
 
 // An ObjectWriter writes one JSON object piece by piece, so the whole object is never in memory.
@@ -172,4 +175,12 @@ func compact(v any) ([]byte, error) {
 		return nil, err
 	}
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
+
+// WriteJSON writes v as JSON on several lines, with & unescaped as in [compact].
+func WriteJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(harmless.JSON(w))
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
 }

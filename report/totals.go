@@ -4,13 +4,11 @@ import (
 	"bufio"
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
 	"strconv"
 
-	"skink/base/harmless"
 	"skink/store"
 )
 
@@ -110,10 +108,7 @@ func WriteTotals(w io.Writer, t Table, format Format) error {
 			}
 			all = append(all, one)
 		}
-		enc := json.NewEncoder(harmless.JSON(out))
-		enc.SetEscapeHTML(false)
-		enc.SetIndent("", "  ")
-		if err := enc.Encode(all); err != nil {
+		if err := WriteJSON(out, all); err != nil {
 			return err
 		}
 	default:

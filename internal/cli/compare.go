@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -12,7 +11,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"skink/base/harmless"
 	"skink/crawler"
 	"skink/dedup"
 	"skink/document"
@@ -159,7 +157,7 @@ func (f *compareFlags) print(ctx context.Context, con Console, c *sideBySide) er
 	}
 	printed := c.printText
 	if f.json {
-		printed = func(w io.Writer) error { return writeJSON(w, c) }
+		printed = func(w io.Writer) error { return report.WriteJSON(w, c) }
 	}
 	if err := printed(con.Out); err != nil {
 		return err
@@ -170,17 +168,10 @@ func (f *compareFlags) print(ctx context.Context, con Console, c *sideBySide) er
 	return nil
 }
 
-func writeJSON(w io.Writer, v any) error {
-	enc := json.NewEncoder(harmless.JSON(w))
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(v)
-}
-
 func (f *compareFlags) printProfile(w io.Writer, p dedup.Profile, docs [2]*extract.Document, s dedup.Shingling) error {
 	r := p.Score(docs[0].Text, docs[1].Text, dedup.ProfileInput{LangA: docs[0].Lang, LangB: docs[1].Lang, Shingling: s})
 	if f.json {
-		return writeJSON(w, r)
+		return report.WriteJSON(w, r)
 	}
 	unit := ""
 	if r.Unit == "percent" {

@@ -126,7 +126,7 @@ func (f *tuneFlags) run(ctx context.Context, con Console, args []string) error {
 		return err
 	}
 	if f.json {
-		return writeJSON(con.Out, result)
+		return report.WriteJSON(con.Out, result)
 	}
 	return result.print(con.Out)
 }

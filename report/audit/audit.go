@@ -23,6 +23,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"skink/dedup"
 	"skink/extract/markup"
@@ -107,7 +108,7 @@ func Read(ctx context.Context, s store.Reader, opt Options) (*Audit, error) {
 			l.conclude()
 		}
 		if l.checks != nil {
-			l.checks.conclude()
+			l.checks.conclude(l)
 		}
 		l.see, l.link, l.conclude = nil, nil, nil // frees what these functions have collected
 		l.sort()
@@ -272,9 +273,6 @@ func Names() (names []string) {
 }
 
 // ListNames returns the names of all lists.
-func ListNames() (names []string) {
-	for _, l := range lists(&Audit{site: newSite(false)}) {
-		names = append(names, l.Name)
-	}
-	return names
+func ListNames() []string {
+	return slices.DeleteFunc(Names(), func(name string) bool { return strings.Contains(name, ".") })
 }

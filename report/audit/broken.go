@@ -9,7 +9,8 @@ import (
 
 // broken returns the list of URLs that could not be fetched, with one finding for each kind of
 // failure. The finding files has the style sheets, scripts and media that pages load but no link leads
-// to. Images are in the list images.
+// to. A URL that pages only show as an image is in the list images, and one that only a sitemap lists is
+// in the list sitemap, so that each URL is counted once, by what has to be changed.
 //
 // Later crawls still request a broken URL after the link to it has been corrected. Such a URL is
 // listed, but not counted.
@@ -17,9 +18,9 @@ func broken(a *Audit) *List {
 	l := &List{
 		Name: "broken", Of: "URLs", Linked: true, ofErrors: true,
 		aside: func(_ *site, p *page) bool {
-			return a.Links && !a.Settings.SkipTexts && !p.start && !p.target && p.links == 0 && p.listed == 0
+			return a.Links && !a.Settings.SkipTexts && !p.start && !p.target && p.links == 0
 		},
-		asideIs: "to which no page links", whyAside: "no page links to it",
+		asideIs: "to which no page links",
 		Columns: brief(
 			linksColumn,
 			reasonColumn,
@@ -41,8 +42,10 @@ func broken(a *Audit) *List {
 	l.conclude = func() {
 		for _, at := range failed {
 			switch p := &a.site.pages[at]; {
-			case p.linked || !p.loaded && !p.shown:
+			case p.linked, p.links == 0 && (p.listed == 0 || p.start || p.target):
 				l.found(how[at], at, nobody)
+			case p.shown:
+				a.List("images").found("broken", at, nobody)
 			case p.loaded:
 				l.found("files", at, nobody)
 			}

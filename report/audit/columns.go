@@ -166,13 +166,7 @@ func moment(t time.Time) any {
 }
 
 func listed(all []string) any {
-	var said []string
-	for _, s := range all {
-		if s != "" {
-			said = append(said, s)
-		}
-	}
-	return text(strings.Join(said, ", "))
+	return text(strings.Join(slices.DeleteFunc(all, func(s string) bool { return s == "" }), ", "))
 }
 
 func languages(r *store.Record) any {

@@ -45,15 +45,7 @@ type Difference struct {
 func (d *Difference) Of(c Change) int { return *d.of(c) }
 
 func (d *Difference) of(c Change) *int {
-	switch c {
-	case New:
-		return &d.New
-	case Fixed:
-		return &d.Fixed
-	case Remaining:
-		return &d.Remaining
-	}
-	return &d.Unchecked
+	return map[Change]*int{New: &d.New, Fixed: &d.Fixed, Remaining: &d.Remaining, Unchecked: &d.Unchecked}[c]
 }
 
 // String returns the numbers as text, such as "3 new, 1 fixed, 7 remaining, 0 not checked".
@@ -103,17 +95,21 @@ func (f *Finding) compare(past pastFinding, ids []uint64, at []int32) {
 	}
 	still := make([]bool, len(past.Pages))
 	for _, e := range f.entries[:f.Count()] {
-		i, known := past.find(f.keyOf(e), ids)
-		switch {
-		case !known:
-			add(e, New, true)
-			continue
-		case f.seenAgain(at[past.Pages[i]]):
-			add(e, Remaining, true)
-		default:
-			add(e, Unchecked, true)
+		change := New
+		own := f.keyOf(e)
+		for _, key := range append([]uint64{own}, f.also[own]...) {
+			i, known := past.find(key, ids)
+			switch {
+			case !known:
+				continue
+			case f.seenAgain(at[past.Pages[i]]):
+				change = Remaining
+			case change == New:
+				change = Unchecked
+			}
+			still[i] = true
 		}
-		still[i] = true
+		add(e, change, true)
 	}
 	fixed := map[int32]bool{}
 	for i, page := range past.Pages {

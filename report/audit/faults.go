@@ -1,8 +1,10 @@
 package audit
 
 import (
+	"fmt"
 	"slices"
 	"strings"
+	"unique"
 
 	"skink/dedup"
 	"skink/extract/markup"
@@ -14,8 +16,16 @@ import (
 //
 // Package markup finds most faults of individual pages during the crawl. The page's record stores
 // them as a set of numbers. [markup.Checks] maps each number to the name of a finding: "images.alt"
-// is the finding alt of the list images. A fault in the header usually affects the whole server, so
-// its finding has one entry per host.
+// is the finding alt of the list images.
+//
+// A fault in the header usually affects the whole server, so its finding has one entry per host. One
+// element, such as a link of the menu, may have a fault on nearly all pages of a host. The finding then
+// has one entry for it, because one change of the template mends all pages. An element is recognized by its
+// example in the records. A page that also has the fault in another element remains an entry.
+
+// leastTemplate is the minimum number of pages of a host that have a fault of the template in one element.
+// At least nine of ten pages of the host must have it.
+const leastTemplate = 10
 
 func checkList(name string) *List {
 	return &List{
@@ -27,125 +37,153 @@ func checkList(name string) *List {
 
 // checks are the faults that a list shows as findings.
 type checks struct {
-	list     *List
-	faults   map[string]markup.Fault // by the name of the finding
-	ofHeader []string                // names of the findings about the header
-	hosts    byHost
+	all    []*checked
+	header bool              // whether a page has a header that a server sent
+	pages  map[string]int64  // number of HTML pages of each host
+	count  map[uint64]int64  // number of pages with a fault in an element, by elementKey
+	shares map[uint64]string // share of a host's pages with a fault that is listed once, by elementKey
+}
+
+type checked struct {
+	*Finding
+	fault markup.Fault
+	seen  []faulty
+}
+
+// A faulty is a page with a fault in one or two elements. Without a second one, the second key is 0.
+type faulty struct {
+	page int32
+	host string
+	keys [2]uint64
 }
 
 // addChecks adds a finding to the list for each check whose name begins with that of the list.
 func (l *List) addChecks(all []markup.Check) {
-	c := &checks{list: l, faults: map[string]markup.Fault{}, hosts: byHost{pages: map[string]int64{}, faults: map[hostFault]*faultCount{}, keys: map[int32]uint64{}}}
+	c := &checks{pages: map[string]int64{}, count: map[uint64]int64{}, shares: map[uint64]string{}}
 	for _, check := range all {
-		list, name, _ := strings.Cut(check.Name, ".")
-		if list != l.Name {
-			continue
+		if list, name, _ := strings.Cut(check.Name, "."); list == l.Name {
+			f := &Finding{Name: name, pairs: check.Fault == markup.LinkFragment}
+			l.Findings, c.all = append(l.Findings, f), append(c.all, &checked{Finding: f, fault: check.Fault})
 		}
-		f := &Finding{Name: name, pairs: check.Fault == markup.LinkFragment}
-		if check.Fault.OfHeader() {
-			c.ofHeader, f.key = append(c.ofHeader, name), c.hosts.key
-		}
-		l.Findings, c.faults[name] = append(l.Findings, f), check.Fault
 	}
-	if len(c.faults) == 0 {
+	if len(c.all) == 0 {
 		return
 	}
 	l.checks = c
 	at := slices.IndexFunc(l.Columns, func(c Column) bool { return c.Name == "url" }) + 1
 	l.Columns = slices.Insert(slices.Clone(l.Columns), at, brief(
 		column("example", "Such as", c.example),
-		column("pages", "Pages of the host", c.lacking),
+		column("pages", "Pages of the host", func(s *subject, _ *store.Record) any { return text(c.shares[s.finding.keys[s.entry.page]]) }).where(func(s *subject) bool { return !s.hasOther() }),
 	)...)
 }
 
 // example returns a table cell with what is faulty in a page. It is empty for a fault of the header.
 func (c *checks) example(s *subject, r *store.Record) any {
-	fault, ok := c.faults[s.finding.Name]
-	if !ok || fault.OfHeader() || s.hasOther() {
+	i := slices.IndexFunc(c.all, func(f *checked) bool { return f.Finding == s.finding })
+	if i < 0 || s.hasOther() {
 		return nil
 	}
-	return text(strings.Join(markup.Examples(r.Faulty, fault), ", "))
+	fault := c.all[i].fault
+	examples := markup.Examples(r.Faulty, fault)
+	if key, once := s.finding.keys[s.entry.page]; once {
+		examples = slices.DeleteFunc(examples, func(e string) bool { return elementKey(store.HostOf(r.URL), fault, e) != key })
+	}
+	return text(strings.Join(examples, ", "))
 }
 
-// lacking returns a table cell with the number of a host's pages that have a fault of the header.
-func (c *checks) lacking(s *subject, r *store.Record) any {
-	fault, ok := c.faults[s.finding.Name]
-	if !ok || !fault.OfHeader() {
-		return nil
-	}
-	return c.hosts.String(store.HostOf(r.URL), fault)
+// elementKey returns a number that identifies an element with a fault on a host. Relative URLs of a menu
+// differ between folders in the steps up.
+func elementKey(host string, fault markup.Fault, example string) uint64 {
+	return shortID(dedup.HashOf(fmt.Appendf(nil, "%s %d %s", host, fault, strings.ReplaceAll(example, "../", ""))))
 }
 
 func (c *checks) see(at int32, r *store.Record) {
 	if !isHTML(r) {
 		return
 	}
-	host := ""
-	if len(c.ofHeader) > 0 {
-		if host = store.HostOf(r.URL); !strings.HasSuffix(host, ".localhost") { // skink itself writes the headers for pages of a folder
-			c.hosts.pages[host]++
+	host := unique.Make(store.HostOf(r.URL)).Value()              // does not keep the memory of the URL in use
+	c.header = c.header || !strings.HasSuffix(host, ".localhost") // skink itself writes the headers for pages of a folder
+	c.pages[host]++
+	for _, f := range c.all {
+		if !markup.Set(r.Faults).Has(f.fault) {
+			continue
 		}
-	}
-	for name, fault := range c.faults {
-		switch {
-		case !markup.Set(r.Faults).Has(fault):
-		case fault.OfHeader():
-			c.hosts.add(host, fault, at)
-		default:
-			c.list.found(name, at, nobody)
+		p := faulty{page: at, host: host}
+		examples := markup.Examples(r.Faulty, f.fault)
+		if len(examples) == 0 || f.fault.OfHeader() {
+			examples = []string{""}
 		}
+		for i, example := range examples[:min(len(examples), len(p.keys))] {
+			if key := elementKey(host, f.fault, example); key != p.keys[0] {
+				p.keys[i] = key
+				c.count[key]++
+			}
+		}
+		f.seen = append(f.seen, p)
 	}
 }
 
-func (c *checks) conclude() {
-	if len(c.ofHeader) > 0 && len(c.hosts.pages) == 0 {
-		c.list.lack("response headers are unknown, because no page was fetched over HTTP", c.ofHeader...)
+func (c *checks) conclude(l *List) {
+	var ofHeader []string
+	for _, f := range c.all {
+		if f.fault.OfHeader() {
+			ofHeader = append(ofHeader, f.Name)
+		}
+		f.conclude(c, l)
 	}
-	for name, fault := range c.faults {
-		for key, n := range c.hosts.faults {
-			if key.fault == fault {
-				c.list.found(name, n.first, nobody)
-				c.hosts.keys[n.first] = shortID(dedup.HashOf([]byte(key.host)))
+	if !c.header && ofHeader != nil {
+		l.lack("response headers are unknown, because no page was fetched over HTTP", ofHeader...)
+	}
+	c.count = nil
+}
+
+// conclude adds the entries of the finding. If pages have the fault only in elements that nearly all pages
+// of the host share, it adds one entry for each element, and none for the other pages.
+func (f *checked) conclude(c *checks, l *List) {
+	once := map[uint64]bool{} // whether there is an entry for the element
+	f.keys, f.also = map[int32]uint64{}, map[uint64][]uint64{}
+	for _, p := range f.seen {
+		var shared, own []uint64
+		for _, key := range p.keys {
+			switch n := c.count[key]; {
+			case key == 0:
+			case f.fault.OfHeader(), n >= leastTemplate && 10*n >= 9*c.pages[p.host] && !l.isApart(&l.audit.site.pages[p.page]):
+				shared = append(shared, key)
+			default:
+				own = append(own, key)
+			}
+		}
+		e := entry{p.page, nobody}
+		ofPage := f.keyOf(e)
+		if len(own) > 0 {
+			f.entries = append(f.entries, e)
+			f.addAlso(ofPage, own...)
+			continue
+		}
+		for _, key := range shared {
+			if _, taken := f.keys[p.page]; !taken && !once[key] {
+				once[key], f.keys[p.page] = true, key
+				f.entries = append(f.entries, e)
+				n, of := c.count[key], c.pages[p.host]
+				if c.shares[key] = report.Grouped(n) + " of " + report.Grouped(of); !f.fault.OfHeader() {
+					c.shares[key] += " (" + report.Share(n, of) + "): fix the template"
+				}
+			}
+			f.addAlso(key, ofPage)
+		}
+	}
+	f.seen = nil // frees it
+}
+
+// addAlso adds those numbers of an entry to f.also that the earlier crawl knows: a fault of a few pages may since have
+// become one of the template, or the reverse.
+func (f *Finding) addAlso(own uint64, keys ...uint64) {
+	if a := f.list.audit; a.past != nil {
+		past := a.past.findings[f.FullName()]
+		for _, key := range keys {
+			if _, known := past.find(key, a.past.ids); known {
+				f.also[own] = append(f.also[own], key)
 			}
 		}
 	}
-}
-
-// byHost counts, for each host, the pages with a fault in the header.
-type byHost struct {
-	pages  map[string]int64
-	faults map[hostFault]*faultCount
-	keys   map[int32]uint64 // maps the index of a host's first page with a fault to a number that identifies the host
-}
-
-// key returns a number that identifies the host of an entry. The entry's page does not identify it:
-// that is the host's first page with the fault, which may differ between crawls.
-func (h *byHost) key(e entry) uint64 { return h.keys[e.page] }
-
-type hostFault struct {
-	host  string
-	fault markup.Fault
-}
-
-type faultCount struct {
-	first int32 // index in site.pages of the first page with the fault
-	pages int64
-}
-
-func (h *byHost) add(host string, fault markup.Fault, at int32) {
-	n := h.faults[hostFault{host, fault}]
-	if n == nil {
-		n = &faultCount{first: at}
-		h.faults[hostFault{host, fault}] = n
-	}
-	n.pages++
-}
-
-// String returns how many of a host's pages have a fault, such as "12 of 30".
-func (h *byHost) String(host string, fault markup.Fault) any {
-	n := h.faults[hostFault{host, fault}]
-	if n == nil {
-		return nil
-	}
-	return text(report.Grouped(n.pages) + " of " + report.Grouped(h.pages[host]))
 }

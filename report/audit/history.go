@@ -216,8 +216,8 @@ func shortID(id dedup.Hash) uint64 { return binary.BigEndian.Uint64(id[:8]) }
 func (f *Finding) keyOf(e entry) uint64 {
 	pages := f.list.audit.site.pages
 	switch {
-	case f.key != nil:
-		return f.key(e)
+	case f.isOnce(e):
+		return f.keys[e.page]
 	case !f.pairs:
 		return shortID(pages[e.page].id)
 	}
@@ -228,7 +228,10 @@ func (f *Finding) keyOf(e entry) uint64 {
 	return shortID(dedup.HashOf(both))
 }
 
-func (f *Finding) keyed() bool { return f.key != nil || f.pairs }
+// isOnce reports whether an entry stands for more than its page, such as all pages of a host.
+func (f *Finding) isOnce(e entry) bool { return e.other == nobody && f.keys[e.page] != 0 }
+
+func (f *Finding) keyed() bool { return len(f.keys) > 0 || f.pairs }
 
 // A keptFindings is the content of a slot. Numbers in ascending order are kept as differences, which
 // take less space; see differences.

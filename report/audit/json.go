@@ -86,12 +86,7 @@ func (f *Finding) fields(ctx context.Context, n int) iter.Seq2[any, error] {
 				return
 			}
 			all = t.AppendFields(all[:0], row.Cells)
-			if row.Change != "" {
-				all = append(all, report.Field{Name: "change", Value: string(row.Change)})
-			}
-			if row.Apart != "" {
-				all = append(all, report.Field{Name: "apart", Value: row.Apart})
-			}
+			all = append(all, report.Field{Name: "change", Value: text(string(row.Change))}, report.Field{Name: "apart", Value: text(row.Apart)})
 			if row.Private {
 				all = append(all, report.Field{Name: "private", Value: true})
 			}

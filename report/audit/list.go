@@ -7,7 +7,6 @@ import (
 	"iter"
 	"math"
 	"slices"
-	"strings"
 
 	"skink/dedup"
 	"skink/report"
@@ -40,17 +39,15 @@ type List struct {
 	Unknown  string     // why the list cannot be computed from this store; "" if it can
 	Findings []*Finding // a single finding has the Name ""
 
-	audit     *Audit
-	checks    *checks                                     // faults of package markup that are findings of the list; nil if there are none
-	ofErrors  bool                                        // whether the findings are about URLs without a usable response
-	aside     func(s *site, p *page) bool                 // reports whether a page is listed but not counted; nil means that all are counted
-	asideIs   string                                      // why the pages that aside reports are not counted; "" means that search engines do not list them
-	whyAside  string                                      // like asideIs, but about a single page
-	elsewhere func() string                               // returns a note about pages in another list that would otherwise be in this one, or ""; may be nil
-	see       func(at int32, r *store.Record)             // at is the record's index in site.pages
-	link      func(at int32, links []store.Link)          // called for each page with links, after all calls to see
-	conclude  func()                                      // called after all records and links; nil if see adds all entries
-	prepare   func(ctx context.Context, s *subject) error // reads further data for the columns of a row; may be nil
+	audit    *Audit
+	checks   *checks                                     // faults of package markup that are findings of the list; nil if there are none
+	ofErrors bool                                        // whether the findings are about URLs without a usable response
+	aside    func(s *site, p *page) bool                 // reports whether a page is listed but not counted; nil means that all are counted
+	asideIs  string                                      // why the pages that aside reports are not counted; "" means that search engines do not list them
+	see      func(at int32, r *store.Record)             // at is the record's index in site.pages
+	link     func(at int32, links []store.Link)          // called for each page with links, after all calls to see
+	conclude func()                                      // called after all records and links; nil if see adds all entries
+	prepare  func(ctx context.Context, s *subject) error // reads further data for the columns of a row; may be nil
 }
 
 // A Finding is one problem, such as a missing title, and the pages that have it.
@@ -65,9 +62,10 @@ type Finding struct {
 	apart   int        // number of entries that are not counted because search engines do not list their pages
 	links   int64
 
-	pairs     bool                 // whether entries are pairs of pages, so a page may have several entries
-	key       func(e entry) uint64 // returns a number that identifies an entry across crawls; nil means that entries are identified by their page, or by both pages if pairs is set
-	unchecked bool                 // whether this store lacks the data to check for the finding
+	pairs     bool                // whether entries are pairs of pages, so a page may have several entries
+	keys      map[int32]uint64    // numbers that identify entries across crawls, by page, if they are not about this page alone; other entries are identified by their page, or by both pages if pairs is set
+	also      map[uint64][]uint64 // further numbers under which an earlier crawl may have an entry, by its own number
+	unchecked bool                // whether this store lacks the data to check for the finding
 	since     *Difference
 	all       []compared // if since is set, all rows in display order
 }
@@ -107,14 +105,10 @@ func (f *Finding) Besides() string {
 }
 
 func besides(apart int64, l *List) string {
-	var all []string
-	if apart > 0 {
-		all = append(all, "and "+report.Grouped(apart)+" "+cmp.Or(l.asideIs, "not for search engines"))
+	if apart == 0 {
+		return ""
 	}
-	if l.elsewhere != nil && l.elsewhere() != "" {
-		all = append(all, l.elsewhere())
-	}
-	return strings.Join(all, "; ")
+	return "and " + report.Grouped(apart) + " " + cmp.Or(l.asideIs, "not for search engines")
 }
 
 func (l *List) apart() int64 {
@@ -211,8 +205,6 @@ func (l *List) found(name string, page, other int32) {
 
 func (l *List) isApart(p *page) bool { return l.aside != nil && l.aside(l.audit.site, p) }
 
-func (l *List) why(p *page) string { return cmp.Or(l.whyAside, p.apart()) }
-
 // lack records why the store does not have the data for the named findings, or for all findings of
 // the list if none are named.
 func (l *List) lack(why string, names ...string) {
@@ -246,32 +238,25 @@ func (l *List) sort() {
 		}
 		slices.SortStableFunc(f.entries, func(a, b entry) int {
 			p, q := &pages[a.page], &pages[b.page]
-			if pApart, qApart := l.isApart(p), l.isApart(q); pApart != qApart {
-				if qApart {
-					return -1
-				}
-				return 1
+			inGroup := 0
+			if f.groups { // its leader comes first
+				inGroup = cmp.Or(cmp.Compare(size[b.other], size[a.other]), cmp.Compare(a.other, b.other), first(a.page == a.other, b.page == b.other))
 			}
-			if f.groups && a.other != b.other {
-				return cmp.Or(cmp.Compare(size[b.other], size[a.other]), cmp.Compare(a.other, b.other))
-			}
-			if leads := a.page == a.other; f.groups && leads != (b.page == b.other) { // the leader of a group comes first
-				if leads {
-					return -1
-				}
-				return 1
-			}
-			return cmp.Or(cmp.Compare(q.links, p.links), cmp.Compare(a.page, b.page))
+			return cmp.Or(first(!l.isApart(p), !l.isApart(q)), inGroup, first(f.isOnce(a), f.isOnce(b)), cmp.Compare(q.links, p.links), cmp.Compare(a.page, b.page))
 		})
 		for _, e := range f.entries {
-			switch p := &pages[e.page]; {
-			case l.isApart(p):
+			if p := &pages[e.page]; l.isApart(p) {
 				f.apart++
-			default:
+			} else {
 				f.links += int64(p.links)
 			}
 		}
 	}
+}
+
+// first compares two entries of which those with the property come first.
+func first(a, b bool) int {
+	return cmp.Compare(slices.Index([]bool{true, false}, a), slices.Index([]bool{true, false}, b))
 }
 
 // A Row is an entry of a finding as shown in reports.
@@ -418,7 +403,7 @@ func (f *Finding) rowsOf(ctx context.Context, entries []compared, sets *resembla
 		}
 		row := Row{Finding: f, Cells: make([]any, len(f.list.Columns)), Links: int(a.site.pages[e.page].links), Change: e.change, Private: s.page.Record.Private}
 		if p := &a.site.pages[e.page]; e.listed && f.list.isApart(p) {
-			row.Apart = f.list.why(p)
+			row.Apart = p.apart()
 		}
 		if e.listed && f.list.prepare != nil {
 			if err := f.list.prepare(ctx, s); err != nil {

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"skink/dedup"
-	"skink/report"
 	"skink/store"
 )
 
@@ -24,19 +23,9 @@ func duplicates(*Audit) *List {
 
 func thin(*Audit) *List {
 	l := &List{Name: "thin", Of: "pages", aside: notMeant, Columns: brief(linksColumn, wordsColumn, urlColumn, titleColumn), Findings: []*Finding{{Name: "text"}, {Name: "index"}}}
-	var noText int64
-	l.elsewhere = func() string {
-		if noText == 0 {
-			return ""
-		}
-		return report.Grouped(noText) + " more pages have no text: see the list no-text"
-	}
 	return l.pick(store.Page, func(r *store.Record) (string, bool) {
 		switch {
-		case r.Verdict != dedup.Thin:
-			return "", false
-		case r.Words == 0 || r.NeedsScripts != "":
-			noText++
+		case r.Verdict != dedup.Thin, r.Words == 0, r.NeedsScripts != "": // pages without text are in the list no-text
 			return "", false
 		case isIndex(r.Title) || isIndex(firstOf(r.H1)):
 			return "index", true

@@ -1,9 +1,7 @@
 package audit
 
 import (
-	"cmp"
 	"regexp"
-	"slices"
 	"strings"
 
 	"skink/dedup"
@@ -50,9 +48,7 @@ func headings(a *Audit) *List {
 	return l
 }
 
-// list returns the list of problems with these lines: missing, short, long, repeated. There are two
-// findings for repetition: copies of a page need a canonical URL, whereas different pages need
-// different lines.
+// list returns the list of problems with these lines: missing, short, long, repeated.
 func (s saying) list(a *Audit) *List {
 	one := strings.TrimSuffix(s.name, "s")
 	l := &List{Name: s.name, Of: "pages", aside: notMeant}
@@ -67,9 +63,9 @@ func (s saying) list(a *Audit) *List {
 		column("same_as", "Same "+one+" as", otherURL).where(follows),
 		column("resemblance", "Resemblance", alike).where(follows),
 	).more(verdictColumn)
-	l.Findings = []*Finding{{Name: "missing"}, {Name: "repeated", want: store.WantText, groups: true}, {Name: "copied", want: store.WantText, groups: true}, {Name: "paged", key: seen.key}, {Name: "short"}, {Name: "long"}}
+	l.Findings = []*Finding{{Name: "missing"}, {Name: "repeated", want: store.WantText, groups: true}, {Name: "paged", keys: seen.keys}, {Name: "short"}, {Name: "long"}}
 	if s.logo {
-		l.Findings = append(l.Findings, &Finding{Name: "logo", key: seen.key})
+		l.Findings = append(l.Findings, &Finding{Name: "logo", keys: seen.keys})
 	}
 	l.see = func(at int32, r *store.Record) {
 		if !isHTML(r) {
@@ -90,7 +86,6 @@ func (s saying) list(a *Audit) *List {
 		seen.add(at, r, first)
 	}
 	l.conclude = func() {
-		seen.leaveOutCopies()
 		for _, p := range seen.pages {
 			switch g := seen.groups[p.group]; {
 			case s.logo && seen.isLogo(g):
@@ -103,13 +98,8 @@ func (s saying) list(a *Audit) *List {
 					l.found("paged", p.at, nobody)
 					seen.keys[p.at] = g.key
 				}
-			case g.pages < 2:
-			case seen.original(p) != nobody:
-				l.found("copied", p.at, seen.original(p))
-			case g.differ:
+			case g.pages > 1 && g.differ:
 				l.found("repeated", p.at, g.first)
-			case p.at != g.first, a.site.pages[p.at].follows(): // its leader has a different line, or noindex
-				l.found("copied", p.at, g.first)
 			}
 		}
 		seen.keepCounts()
@@ -136,7 +126,7 @@ func firstOf(lines []string) string {
 
 // repeats finds lines, such as titles, that several pages of a host share. It ignores pages that
 // search engines do not list: a print view, for example, may have the same title as the page
-// itself.
+// itself. It also ignores duplicates, which are in the list duplicates.
 type repeats struct {
 	site   *site
 	at     map[dedup.Hash]int32 // index in groups by the hash of host and line
@@ -164,7 +154,7 @@ type repeated struct {
 	pages   int32  // number of pages that are not further pages
 	all     int32  // total number of pages
 	key     uint64 // hash of the host and the line
-	differ  bool   // whether any of the pages are in different clusters, and so are not copies; equal pages without words are copies
+	differ  bool   // whether any of the pages differ; equal pages without words are copies
 
 	text dedup.Hash // hash of the first page's text; a page without words is in no cluster with another
 	size int64      // size of the first page's body
@@ -186,7 +176,7 @@ var furtherPage = regexp.MustCompile(`(?i)(/page[/-]?|[?&](page|paged|pg)=)0*([2
 
 func (r *repeats) add(at int32, rec *store.Record, line string) {
 	p, url := &r.site.pages[at], rec.URL
-	if p.aside() {
+	if p.aside() || p.follows() {
 		return
 	}
 	host := store.HostOf(url)
@@ -209,38 +199,9 @@ func (r *repeats) add(at int32, rec *store.Record, line string) {
 	}
 	if !further {
 		g.pages++
-		g.differ = g.differ || r.site.pages[g.first].cluster != p.cluster && (rec.Words > 0 || rec.Hash != g.text || rec.Size != g.size)
+		g.differ = g.differ || at != g.first && (rec.Words > 0 || rec.Hash != g.text || rec.Size != g.size)
 	}
 	r.pages = append(r.pages, grouped{at, group, further})
-}
-
-// original returns the index of the page that p duplicates if that page has the same line, and
-// nobody otherwise.
-func (r *repeats) original(p grouped) int32 {
-	if p.further || !r.site.pages[p.at].follows() {
-		return nobody
-	}
-	leader, known := r.site.at[r.site.pages[p.at].cluster]
-	if !known {
-		return nobody
-	}
-	i, found := slices.BinarySearchFunc(r.pages, leader, func(q grouped, at int32) int { return cmp.Compare(q.at, at) })
-	if !found || r.pages[i].group != p.group || r.pages[i].further {
-		return nobody
-	}
-	return leader
-}
-
-func (r *repeats) key(e entry) uint64 { return r.keys[e.page] }
-
-// leaveOutCopies sets the first page of each group to a page that is not a copy of another page in
-// the group.
-func (r *repeats) leaveOutCopies() {
-	for _, p := range slices.Backward(r.pages) {
-		if !p.further && r.original(p) == nobody {
-			r.groups[p.group].first = p.at
-		}
-	}
 }
 
 // keepCounts fills counts, and frees the other fields, which are no longer needed.

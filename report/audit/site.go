@@ -3,6 +3,7 @@ package audit
 import (
 	"context"
 	"strings"
+	"unique"
 
 	"skink/dedup"
 	"skink/store"
@@ -69,6 +70,7 @@ func (p *page) follows() bool { return p.cluster != p.id }
 // page as canonical, or is forbidden by robots.txt.
 func (p *page) aside() bool { return p.noIndex || p.names || p.hidden }
 
+// apart returns why a page is not counted.
 func (p *page) apart() string {
 	switch {
 	case p.noIndex:
@@ -78,7 +80,7 @@ func (p *page) apart() string {
 	case p.hidden:
 		return "robots.txt forbids search engines from fetching the URL"
 	}
-	return ""
+	return "no page links to it"
 }
 
 type inLink struct {
@@ -122,16 +124,9 @@ func (s *site) add(r *store.Record) (at int32, isNew bool) {
 	return at, true
 }
 
-// kindOf returns the constant that equals k. The string in a record has its own memory, which the
-// audit would otherwise keep in use.
-func kindOf(k store.RecordKind) store.RecordKind {
-	for _, known := range []store.RecordKind{store.Page, store.Other, store.Redirect, store.Error, store.Blocked, store.Skipped, store.Sitemap, store.Later, store.Outside} {
-		if k == known {
-			return known
-		}
-	}
-	return k
-}
+// kindOf returns k in a string that all records share. The string in a record has its own memory, which
+// the audit would otherwise keep in use.
+func kindOf(k store.RecordKind) store.RecordKind { return unique.Make(k).Value() }
 
 func namesAnother(r *store.Record) bool { return r.CanonicalURL != "" && r.CanonicalURL != r.URL }
 

@@ -1,0 +1,72 @@
+package audit_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"skink/extract/markup"
+	"skink/internal/tools/storetest"
+	"skink/report/audit"
+)
+
+// menuPages returns n pages with a vague link in the menu, whose URL has more steps up in a folder. Of the
+// pages with the numbers in own, each has another vague link. Without menu, only these have one.
+func menuPages(n int, menu bool, own ...int) (all []visit) {
+	for i := range n {
+		v := visit{path: fmt.Sprintf("/p%d", i)}
+		if menu {
+			v.faulty = append(v.faulty, fmt.Sprintf("%d more: %sall", markup.LinkVague, []string{"", "../"}[i%2]))
+		}
+		if slices.Contains(own, i) {
+			v.faulty = append(v.faulty, fmt.Sprintf("%d here: p%d", markup.LinkVague, i))
+		}
+		if v.faulty != nil {
+			v.faults = 1 << markup.LinkVague
+		}
+		all = append(all, v)
+	}
+	return all
+}
+
+// TestTemplate checks that a fault which one link has on nearly all pages is one row, and that an audit of the
+// next crawl shows no change but the one that there is.
+func TestTemplate(t *testing.T) {
+	for _, c := range []struct {
+		what          string
+		before, after []visit
+		want          string // rows and shares after the first crawl
+		changes       string
+	}{
+		{"no change", menuPages(12, true, 3), menuPages(12, true, 3), "/p0:12 of 12 (100.0%): fix the template /p3:", "remaining /p0 remaining /p3"},
+		{"few pages", menuPages(9, true), menuPages(9, true), "/p0: /p1: /p2: /p3: /p4: /p5: /p6: /p7: /p8:", "remaining /p0 remaining /p1 remaining /p2 remaining /p3 remaining /p4 remaining /p5 remaining /p6 remaining /p7 remaining /p8"},
+		{"another page is the first", append(menuPages(12, true)[1:], menuPages(1, false)...), menuPages(12, true), "/p1:11 of 12 (91.7%): fix the template", "remaining /p0"},
+		{"more pages", menuPages(9, true), menuPages(12, true), "/p0: /p1: /p2: /p3: /p4: /p5: /p6: /p7: /p8:", "remaining /p0"},
+		{"many pages without the fault", menuPages(10, true), append(menuPages(10, true), menuPages(15, false)[10:]...), "/p0:10 of 10 (100.0%): fix the template", "remaining /p0 remaining /p1 remaining /p2 remaining /p3 remaining /p4 remaining /p5 remaining /p6 remaining /p7 remaining /p8 remaining /p9"},
+		{"one more fault", menuPages(12, true), menuPages(12, true, 5), "/p0:12 of 12 (100.0%): fix the template", "new /p5 remaining /p0"},
+		{"the template is fixed", menuPages(12, true, 5), menuPages(12, false, 5), "/p0:12 of 12 (100.0%): fix the template /p5:", "fixed /p0 remaining /p5"},
+		{"a fault of the template more", menuPages(12, false, 5), menuPages(12, true, 5), "/p5:", "new /p0 remaining /p5"},
+	} {
+		s := storetest.NewMemory()
+		crawled(t, s, 0, c.before...)
+		got := ""
+		for row, err := range auditOf(t, s, audit.Options{}).Find("links.vague").Rows(t.Context(), 0) {
+			check(t, err)
+			share := cell(t, row, "pages")
+			if share == nil {
+				share = ""
+			}
+			got += fmt.Sprintf(" %s:%s", strings.TrimPrefix(string(cell(t, row, "url").(audit.URL)), "https://a.test"), share)
+		}
+		if got = strings.TrimSpace(got); got != c.want {
+			t.Errorf("%s: the rows are\n%s, want\n%s", c.what, got, c.want)
+		}
+		keep(t, s, firstCrawl.Add(time.Hour))
+		crawled(t, s, 1, c.after...)
+		if got := strings.Join(changesOf(t, since(t, s).Find("links.vague")), " "); got != c.changes {
+			t.Errorf("%s: the changes are\n%s, want\n%s", c.what, got, c.changes)
+		}
+	}
+}
