@@ -77,6 +77,7 @@ type schedule struct {
 	capacity  capacity
 	bytes     int64                    // total size of the bodies fetched
 	demanding map[string]time.Duration // the Crawl-delay of hosts that ask for more than MaxDelay
+	sent      int64                    // number of requests that count against Options.Rate
 	total     time.Time                // if there is a budget of requests for the whole crawl, when the next one may begin
 	wake      chan struct{}            // closed and replaced by a new channel when something changes
 	broken    error                    // the frontier failed, so the crawl ends

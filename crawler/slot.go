@@ -139,6 +139,7 @@ func (s *schedule) reserve(ctx context.Context, h *host) error {
 		s.total = time.Now().Add(every)
 		wait, err := s.book(ctx, everyHost, every, every)
 		s.total = time.Now().Add(wait + every)
+		s.sent++
 		if err = cmp.Or(err, s.pause(ctx, wait)); err != nil {
 			return err
 		}

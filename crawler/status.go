@@ -67,6 +67,9 @@ func now[T any](c *Crawl, of func(*schedule) T) T {
 // Fetched returns the total size in bytes of the decoded bodies fetched so far.
 func (c *Crawl) Fetched() int64 { return now(c, func(s *schedule) int64 { return s.bytes }) }
 
+// Requests returns the number of requests that count against Options.Rate.
+func (c *Crawl) Requests() int64 { return now(c, func(s *schedule) int64 { return s.sent }) }
+
 // InFlight returns the number of URLs being fetched or processed.
 func (c *Crawl) InFlight() int { return now(c, func(s *schedule) int { return s.capacity.begun }) }
 

@@ -189,9 +189,9 @@ type Trouble struct {
 
 // Spent is the amount of data fetched from a host.
 type Spent struct {
-	Pages      int64 // number of responses with a page or a file
-	Bytes      int64 // total size of the bodies of all responses except requisites
-	Requisites int64 `json:",omitempty"` // total size of the bodies of requisites, which are not counted in Pages or Bytes
+	Pages      int64 `json:"pages"`                // number of responses with a page or a file
+	Bytes      int64 `json:"bytes"`                // total size of the bodies of all responses except requisites
+	Requisites int64 `json:"requisites,omitempty"` // total size of the bodies of requisites, which are not counted in Pages or Bytes
 }
 
 // A Claim is the right of one worker to fetch from one host for a limited time.

@@ -37,6 +37,7 @@ type Moment struct {
 	Hosts    []HostNow   // hosts that the crawl has in memory
 	Saved    []Saving    // number of URLs not fetched, for each reason
 	Orders   []store.Order
+	Limits   []string // what is spent and left of budgets, and when a crawl that sleeps goes on
 
 	Memory, MaxMemory int64         // memory of the process and its limit, in bytes
 	Disk, Free        int64         // size of the store and free space on its disk, in bytes; 0 means unknown

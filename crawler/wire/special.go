@@ -9,19 +9,13 @@ import (
 	"skink/frontier"
 )
 
-// HostsOf returns the hosts of canonical URLs, each with its port, without duplicates. The result
+// HostsOf returns the hosts of canonical URLs, each with its port. The result
 // is meant for Options.SeedHosts. Call it only with URLs from the user, and never with URLs from a
 // server.
 func HostsOf(urls ...string) (hosts []string) {
-	seen := map[string]bool{}
 	for _, raw := range urls {
-		u, err := url.Parse(raw)
-		if err != nil {
-			continue
-		}
-		if host := withPort(u); !seen[host] {
-			seen[host] = true
-			hosts = append(hosts, host)
+		if u, err := url.Parse(raw); err == nil {
+			hosts = append(hosts, withPort(u))
 		}
 	}
 	return hosts

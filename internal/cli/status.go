@@ -89,7 +89,7 @@ type status struct {
 
 	Overrides session.Overrides `json:"robots_overridden,omitempty"`
 	Orders    []store.Order     `json:"orders,omitempty"`
-	Sleep     *session.Sleep    `json:"sleep,omitempty"` // the last sleep of a crawl that stays; nil if there was none
+	session.Limits
 
 	rows []session.EndRow
 	all  int64
@@ -97,11 +97,12 @@ type status struct {
 }
 
 type hostStatus struct {
-	Host    string     `json:"host"`
-	Pending int        `json:"pending"`
-	Until   *time.Time `json:"blocked_until,omitempty"`
-	Delay   float64    `json:"delay_seconds,omitempty"`
-	Alone   string     `json:"left_alone,omitempty"` // reason why the last run stopped sending requests to this host; "" if it did not
+	Host    string         `json:"host"`
+	Pending int            `json:"pending"`
+	Until   *time.Time     `json:"blocked_until,omitempty"`
+	Delay   float64        `json:"delay_seconds,omitempty"`
+	Spent   frontier.Spent `json:"spent,omitzero"`       // what counts against --max-host-pages and --max-host-bytes
+	Alone   string         `json:"left_alone,omitempty"` // reason why the last run stopped sending requests to this host; "" if it did not
 }
 
 func printStatus(ctx context.Context, out io.Writer, s *readStore, asJSON bool) error {
@@ -121,8 +122,8 @@ func printStatus(ctx context.Context, out io.Writer, s *readStore, asJSON bool) 
 	}
 	st.Overrides.Print(out)
 	printOrders(out, st.Orders)
-	if s := st.Sleep; s != nil && s.Until.After(st.at) {
-		fmt.Fprintf(out, "%s due at %s, as crawl --forever found at %s\n", report.Counted(s.Due, "page"), s.Until.Format(time.RFC3339), s.Since.Format(time.RFC3339))
+	for _, line := range st.Lines() {
+		fmt.Fprintln(out, line)
 	}
 	if err := printWorkers(out, st.Workers, st.at); err != nil || len(st.Hosts) == 0 {
 		return err
@@ -142,6 +143,9 @@ func (h hostStatus) note() string {
 	}
 	if h.Until != nil {
 		notes = append(notes, "the host asked the crawler to send no requests until "+h.Until.Format(time.RFC3339))
+	}
+	if h.Spent != (frontier.Spent{}) {
+		notes = append(notes, fmt.Sprintf("%s with %s count against its budget", report.Counted(h.Spent.Pages, "page"), report.Bytes(h.Spent.Bytes)))
 	}
 	if h.Delay > 0 {
 		notes = append(notes, fmt.Sprintf("the host asked for a delay of %v between requests", time.Duration(h.Delay*float64(time.Second))))
@@ -171,7 +175,7 @@ func readStatus(ctx context.Context, s store.Reader, now time.Time) (st status, 
 	if st.Workers, err = session.WorkersAt(ctx, s, st.at); err != nil {
 		return st, err
 	}
-	if st.Sleep, err = session.ReadSleep(ctx, s); err != nil {
+	if st.Limits, err = session.ReadLimits(ctx, s); err != nil {
 		return st, err
 	}
 	if st.Overrides, err = session.ReadOverrides(ctx, s); err != nil {
@@ -188,7 +192,7 @@ func readStatus(ctx context.Context, s store.Reader, now time.Time) (st status, 
 		if err != nil {
 			return st, err
 		}
-		row := hostStatus{Host: h.Name, Pending: h.Pending, Delay: h.Rest.Delay.Seconds(), Alone: alone[h.Name].Why}
+		row := hostStatus{Host: h.Name, Pending: h.Pending, Delay: h.Rest.Delay.Seconds(), Alone: alone[h.Name].Why, Spent: h.Rest.Spent}
 		if h.Rest.Blocked.After(now) {
 			until := h.Rest.Blocked.UTC()
 			row.Until = &until

@@ -40,6 +40,9 @@ type Numbers struct {
 	Workers map[string]int64 // workers that share the store, by state
 	Silent  int              // 1 if the server of the store does not respond, or 0
 
+	Spent, Left int64 // requests that are spent and left of --max-rate
+	Wakes, Due  int64 // Unix time until which the crawl sleeps, and number of pages that are due then; 0 if it does not sleep
+
 	Folder           bool  // whether the store is in a folder; if not, StoreSize and Space are unknown
 	StoreSize, Space int64 // size of the store and free space on its disk, in bytes
 }
@@ -152,6 +155,10 @@ var (
 	states   = describe("hosts", "Hosts with URLs that this process has claimed, by state.", "state")
 	workers  = describe("workers", "Workers that share the store, by state.", "state")
 	silent   = describe("store_silent", "1 if the database server of the store does not respond, or 0.")
+	spent    = describe("budget_spent", "Requests that are spent of --max-rate in this period.")
+	left     = describe("budget_left", "Requests that are left of --max-rate until the period ends.")
+	wakes    = describe("wakes_timestamp_seconds", "Unix time until which a crawl with --forever sleeps, or 0 if it does not sleep.")
+	due      = describe("wakes_due_pages", "Pages that are due when a crawl that sleeps wakes.")
 	inFlight = describe("urls_in_flight", "URLs in flight: being fetched or judged.")
 	hosts    = describe("hosts_waiting", "Hosts with URLs to fetch.")
 	bytes    = describe("crawl_bytes", "Size of the decoded bodies of all URLs in the store, in bytes, regardless of which process fetched them.")
@@ -177,11 +184,13 @@ func (n numbers) Collect(to chan<- prometheus.Metric) {
 			to <- prometheus.MustNewConstMetric(family.desc, prometheus.GaugeValue, float64(v), label)
 		}
 	}
-	to <- prometheus.MustNewConstMetric(inFlight, prometheus.GaugeValue, float64(now.InFlight))
-	to <- prometheus.MustNewConstMetric(silent, prometheus.GaugeValue, float64(now.Silent))
-	to <- prometheus.MustNewConstMetric(hosts, prometheus.GaugeValue, float64(now.Hosts))
+	for desc, n := range map[*prometheus.Desc]int64{
+		inFlight: int64(now.InFlight), silent: int64(now.Silent), hosts: int64(now.Hosts), bytes: now.Bytes,
+		spent: now.Spent, left: now.Left, wakes: now.Wakes, due: now.Due,
+	} {
+		to <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, float64(n))
+	}
 	to <- prometheus.MustNewConstMetric(fetched, prometheus.CounterValue, float64(now.Fetched))
-	to <- prometheus.MustNewConstMetric(bytes, prometheus.GaugeValue, float64(now.Bytes))
 	if !now.LastPage.IsZero() {
 		to <- prometheus.MustNewConstMetric(lastPage, prometheus.GaugeValue, float64(now.LastPage.UnixMilli())/1000)
 	}

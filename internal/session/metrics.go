@@ -85,6 +85,13 @@ func (o *meter) numbers() monitor.Numbers {
 		return n
 	}
 	n.Workers = workersByState(v.store)
+	limits, _ := ReadLimits(context.Background(), v.store) // the crawl will report an error
+	if b := limits.Budget; b != nil {
+		n.Spent, n.Left = b.Spent, b.Left
+	}
+	if s := limits.Sleep; s != nil {
+		n.Wakes, n.Due = s.Until.Unix(), s.Due
+	}
 	if counts, err := v.store.Counts(context.Background()); err == nil { // otherwise, the crawl will report the error
 		n.URLs = CountsByName(counts, LikelyPostponed(counts, t))
 	}

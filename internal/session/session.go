@@ -237,6 +237,7 @@ func (r *run) drive(ctx context.Context, v *running, sown func(context.Context, 
 		return end, errors.Join(err, v.pipeline.Close(), r.closeConsumers(ctx, following))
 	}
 	defer watch(ctx, progress{r.opt, r.out, v})()
+	defer r.account(ctx, v)()
 	defer r.steer.leave()
 	if r.opt.Forever {
 		var extending sync.WaitGroup

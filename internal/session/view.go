@@ -74,6 +74,8 @@ func (s *shownCrawl) Now() view.Moment {
 	}
 	m.Saved = v.saved(tally)
 	m.Orders, _ = store.ReadOrders(context.Background(), s.store)
+	limits, _ := ReadLimits(context.Background(), s.store)
+	m.Limits = limits.Lines()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if now.Sub(s.sized) > sizedEvery {
@@ -151,6 +153,11 @@ func MomentOf(ctx context.Context, s store.Reader) (m view.Moment, err error) {
 	if m.Orders, err = store.ReadOrders(ctx, s); err != nil {
 		return m, err
 	}
+	limits, err := ReadLimits(ctx, s)
+	if err != nil {
+		return m, err
+	}
+	m.Limits = limits.Lines()
 	counts, err := s.Counts(ctx)
 	if err != nil {
 		return m, err

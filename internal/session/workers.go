@@ -62,8 +62,7 @@ type presence struct {
 	name   string
 	state  WorkerState
 	report func(*WorkerState)
-	stop   context.CancelFunc
-	ended  sync.WaitGroup
+	stop   func()
 }
 
 // join writes the state of this worker to the store. It fails if an active worker has the same
@@ -90,22 +89,26 @@ func join(ctx context.Context, s *NamedStore, name string) (*presence, error) {
 // tell writes the state of this worker every beatEvery until leave is called. It ignores errors,
 // because the crawl itself will report a store failure. Call it once.
 func (p *presence) tell(ctx context.Context, report func(*WorkerState)) {
-	if !p.shared {
-		return
+	if p.shared {
+		p.report = report
+		p.stop = every(ctx, beatEvery, func(ctx context.Context) { _ = p.write(ctx) })
 	}
-	p.report = report
-	ctx, p.stop = context.WithCancel(ctx)
-	p.ended.Go(func() {
-		tick := time.Tick(beatEvery)
-		for {
+}
+
+// every calls a function at intervals until stop is called or ctx ends. stop waits until the last call has ended.
+func every(ctx context.Context, interval time.Duration, do func(context.Context)) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var calls sync.WaitGroup
+	calls.Go(func() {
+		for tick := time.Tick(interval); ; do(ctx) {
 			select {
 			case <-ctx.Done():
 				return
 			case <-tick:
-				p.write(ctx)
 			}
 		}
 	})
+	return func() { cancel(); calls.Wait() }
 }
 
 // write also removes the states of workers that died long ago.
@@ -146,7 +149,6 @@ func beneath(s any) any {
 
 func (p *presence) leave(ctx context.Context) error {
 	p.stop()
-	p.ended.Wait()
 	if !p.shared {
 		return nil
 	}

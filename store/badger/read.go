@@ -90,7 +90,7 @@ func sketchAt(txn *badgerdb.Txn, num uint64) (l store.Leader, found bool, err er
 
 // Changes yields the pages committed after a cursor, as they are when the loop begins.
 func (r reader) Changes(ctx context.Context, after store.Cursor, want store.Want) iter.Seq2[*store.Change, error] {
-	return store.Unpacked(ahead(ctx, r.PackedChanges(ctx, after, want)), (*store.PackedChange).Unpack)
+	return store.Unpacked(r.PackedChanges(ctx, after, want), (*store.PackedChange).Unpack)
 }
 
 func (r reader) countedAll(ctx context.Context, got int64) error {
