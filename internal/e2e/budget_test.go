@@ -37,7 +37,7 @@ var budgets = map[string]int{
 	"internal/config":       770,
 	"internal/corpus":       2_550,
 	"internal/ingest":       4_715,
-	"internal/session":      4_300,
+	"internal/session":      4_400,
 	"report":                2_065,
 	"report/audit":          3_880,
 	"store":                 1_675,
