@@ -22,13 +22,25 @@ import (
 	"skink/dedup"
 )
 
-// needBrowser skips a test if no browser is installed.
+// needBrowser skips a test on a machine without a browser. Three tests may have browsers at the same time, because more
+// would miss the time limits of pages on a small machine. It waits for the others.
 func needBrowser(t *testing.T) {
 	t.Helper()
 	if _, err := render.Find(); err != nil {
 		t.Skip(err)
 	}
+	name, _, sub := strings.Cut(t.Name(), "/")
+	if _, again := browsing.LoadOrStore(name, true); sub || again {
+		return
+	}
+	browsers <- struct{}{}
+	t.Cleanup(func() { <-browsers; browsing.Delete(name) })
 }
+
+var (
+	browsing sync.Map // names of tests that have waited
+	browsers = make(chan struct{}, 3)
+)
 
 // A webApp serves one of the applications in testdata/apps, and counts requests by path.
 type webApp struct {

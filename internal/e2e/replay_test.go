@@ -129,7 +129,7 @@ func TestReplayLooksTheSame(t *testing.T) {
 	}
 }
 
-// TestReplayAfterVisits crawls a site three times, and changes it between the crawls. In a player, each
+// TestReplayAfterVisits crawls a site twice, with SKINK_LONG=full three times, and changes it between the crawls. In a player, each
 // capture of each page must look as the page looked then, from a WACZ file and from the archive's files
 // with their index. The first crawl of one store writes no
 // archive, so its second crawl must not be answered with status 304, which brings no body. Each crawl is killed once,
@@ -148,16 +148,16 @@ func TestReplayAfterVisits(t *testing.T) {
 			if c.name != "tagged" && long(t) != full { // other tests check the records of the other crawls
 				t.Skip("SKINK_LONG=full runs it")
 			}
-			dir, kills := t.TempDir(), 1
+			dir, kills, visits := t.TempDir(), 1, 2
 			if long(t) == full {
-				kills = 5
+				kills, visits = 5, 3
 			}
 			player := newPlayer(t, dir)
 			d := newDressedSite(t, 3)
 			d.tagged.Store(c.tagged)
 			pages := []string{d.site.URL + "/page/0", d.site.URL + "/page/1"}
 			looks := map[string][]image.Image{}
-			for visit := range 3 {
+			for visit := range visits {
 				d.edition.Store(int32(visit))
 				args := []string{"crawl", "--delay", "100ms", "--sitemaps", "off", "--allow-private", "127.0.0.1", "--requisites=" + fmt.Sprint(visit >= c.archived), "--recrawl", "0s"}
 				if visit >= c.archived {

@@ -139,7 +139,9 @@ func TestWorkersAdopt(t *testing.T) {
 // file of the killed worker.
 func TestWorkersAdoptAtTheEnd(t *testing.T) {
 	t.Parallel()
-	long(t)
+	if long(t) != full {
+		t.Skip("TestWorkersAdopt shows most of it: SKINK_LONG=full runs it")
+	}
 	server := postgrestest.Start(t)
 	r := refer(t, 2, 80)
 	shared, archive := server.URL("web"), filepath.Join(t.TempDir(), "archive")
