@@ -22,7 +22,7 @@ import (
 	"skink/dedup"
 )
 
-// needBrowser skips a test on a machine without a browser. Three tests may have browsers at the same time, because more
+// needBrowser skips a test on a machine without a browser. Two tests may have browsers at the same time, because more
 // would miss the time limits of pages on a small machine. It waits for the others.
 func needBrowser(t *testing.T) {
 	t.Helper()
@@ -39,7 +39,7 @@ func needBrowser(t *testing.T) {
 
 var (
 	browsing sync.Map // names of tests that have waited
-	browsers = make(chan struct{}, 3)
+	browsers = make(chan struct{}, 2)
 )
 
 // A webApp serves one of the applications in testdata/apps, and counts requests by path.
