@@ -211,7 +211,7 @@ func TestTiddlyWiki(t *testing.T) {
 		var said string
 		var pages map[string]fed
 		found := 0
-		for try := 0; try < 3 && found < notes; try++ { // on a busy machine, the browser may not get its time
+		for try := 0; try < 6 && found < notes; try++ { // on a busy machine, the browser may not get its time
 			said, pages = drawnBy(t, "auto", site.URL)
 			found = 0
 			for _, text := range texts {
