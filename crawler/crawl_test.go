@@ -59,6 +59,19 @@ func (k *keeper) Handle(ctx context.Context, p *Page, leads *Leads) error {
 	return k.front.End(ctx, storetest.Ending{Claim: p.Claim, URL: p.Item.URL, State: p.End(), Links: leads.Items})
 }
 
+// crawl crawls until nothing is left.
+func (k *keeper) crawl(t *testing.T, opt Options) {
+	t.Helper()
+	c, err := New(k.front, opt, k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if err := c.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func (k *keeper) Pages() int64 {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -125,14 +138,7 @@ func TestCrawl(t *testing.T) {
 	opt := Defaults()
 	opt.Scope = newScope(t, ScopeAny, nil, nil)
 	opt.Delay, opt.PerHost, opt.Retries, opt.AllowHosts = 0, 8, 1, []string{strings.TrimPrefix(site.URL, "http://"), "gone.localhost"}
-	c, err := New(k.front, opt, k)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	if err := c.Run(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	k.crawl(t, opt)
 
 	var want []string
 	add := func(format string, args ...any) { want = append(want, fmt.Sprintf(format, args...)) }
@@ -175,14 +181,7 @@ func TestSeedOfAnotherWorker(t *testing.T) {
 	opt.Scope = newScope(t, ScopeHost, nil, nil, site.URL+"/")
 	opt.Delay, opt.AllowHosts = 0, []string{strings.TrimPrefix(site.URL, "http://"), strings.TrimPrefix(added, "http://")}
 	opt.ReadOrders = func(context.Context) error { opt.Scope.AddSeed(added + "/"); return nil }
-	c, err := New(k.front, opt, k)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	if err := c.Run(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	k.crawl(t, opt)
 	same(t, "outcomes", k.outcomes(site.URL, "site", added, "added"), "added/ 404 status\nhttp://never.localhost:1/ 0 outside\nsite/ 404 status")
 }
 

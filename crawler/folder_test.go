@@ -45,14 +45,7 @@ func TestFolderLoops(t *testing.T) {
 	opt := Defaults()
 	opt.Folders, opt.Scope = []folder.Site{{Host: "site.localhost", Dir: dir}}, newScope(t, ScopeHost, nil, nil, "http://site.localhost/")
 	opt.MaxPages = 100 // without a limit, a loop would continue up to the longest URL
-	c, err := New(k.front, opt, k)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	if err := c.Run(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	k.crawl(t, opt)
 	same(t, "pages", k.outcomes("http://site.localhost", ""), strings.TrimSpace(`
 / 200
 /a/ 200

@@ -44,7 +44,7 @@ func obeyLinks(doc *extract.Document, header http.Header, url string) {
 			field = field[len(link[0]):]
 			has := map[string]string{}
 			for _, p := range slices.Backward(linkParameter.FindAllStringSubmatch(link[2], -1)) {
-				has[strings.ToLower(p[1])] = p[2] + strings.TrimSpace(p[3]) // of several parameters with the same name, the first counts
+				has[strings.ToLower(p[1])] = escaped.ReplaceAllString(p[2], "$1") + strings.TrimSpace(p[3]) // of several parameters with the same name, the first counts
 			}
 			to, err := base.Resolve(link[1])
 			if _, anchored := has["anchor"]; err != nil || anchored { // an anchor says that the link is from another page
@@ -65,8 +65,9 @@ func obeyLinks(doc *extract.Document, header http.Header, url string) {
 }
 
 // linkValue matches the first link of a field: its target and its parameters. linkParameter matches one
-// parameter: its name, and its value with or without quotes.
+// parameter: its name, and its value with or without quotes. escaped matches a character of a value in quotes.
 var (
 	linkValue     = regexp.MustCompile(`^[ \t,]*<([^>]*)>((?:[ \t]*;(?:[^",;]|"(?:\\.|[^"\\])*")*)*)[ \t]*(?:,|$)`)
+	escaped       = regexp.MustCompile(`\\(.)`)
 	linkParameter = regexp.MustCompile(`;[ \t]*([^ \t=;,"]+)[ \t]*(?:=[ \t]*(?:"((?:\\.|[^"\\])*)"|([^";,]*)))?`)
 )

@@ -17,6 +17,7 @@ func TestLinkHeader(t *testing.T) {
 		alternates []extract.Alternate
 	}{
 		{[]string{`<https://a.example/shoes>; rel="canonical"`}, []string{"https://a.example/shoes"}, nil},
+		{[]string{`</one>; rel="c\anonical"`}, []string{"https://a.example/one"}, nil}, // an escaped character
 		{[]string{`<shoes>;rel=canonical`}, []string{"https://a.example/shop/shoes"}, nil},
 		{[]string{`</a,b;c>; title="x, <y>; rel=canonical"; REL = "nofollow Canonical"`}, []string{"https://a.example/a,b;c"}, nil},
 		{[]string{`</style.css>; rel=preload; as=style, </one>; rel=canonical`, `</two>; rel=canonical`}, []string{"https://a.example/one", "https://a.example/two"}, nil},

@@ -166,7 +166,8 @@ func moment(t time.Time) any {
 }
 
 func listed(all []string) any {
-	return text(strings.Join(slices.DeleteFunc(all, func(s string) bool { return s == "" }), ", "))
+	said := slices.DeleteFunc(slices.Clone(all), func(s string) bool { return s == "" }) // all may belong to a record
+	return text(strings.Join(said, ", "))
 }
 
 func languages(r *store.Record) any {

@@ -45,7 +45,15 @@ type Difference struct {
 func (d *Difference) Of(c Change) int { return *d.of(c) }
 
 func (d *Difference) of(c Change) *int {
-	return map[Change]*int{New: &d.New, Fixed: &d.Fixed, Remaining: &d.Remaining, Unchecked: &d.Unchecked}[c]
+	switch c {
+	case New:
+		return &d.New
+	case Fixed:
+		return &d.Fixed
+	case Remaining:
+		return &d.Remaining
+	}
+	return &d.Unchecked
 }
 
 // String returns the numbers as text, such as "3 new, 1 fixed, 7 remaining, 0 not checked".

@@ -256,7 +256,13 @@ func (l *List) sort() {
 
 // first compares two entries of which those with the property come first.
 func first(a, b bool) int {
-	return cmp.Compare(slices.Index([]bool{true, false}, a), slices.Index([]bool{true, false}, b))
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return -1
+	}
+	return 1
 }
 
 // A Row is an entry of a finding as shown in reports.

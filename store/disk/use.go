@@ -29,8 +29,9 @@ func used(path string, info fs.FileInfo) int64 {
 	}
 	defer f.Close()
 	end := info.Size()
-	for buf := make([]byte, 64<<10); end > 0; {
-		part := buf[:min(int64(len(buf)), end)]
+	buf := make([]byte, 64<<10)
+	for size := int64(4096); end > 0; size = int64(len(buf)) { // most files end without zeros
+		part := buf[:min(size, end)]
 		if n, err := f.ReadAt(part, end-int64(len(part))); n < len(part) && err != nil {
 			return size
 		}
