@@ -7,10 +7,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// gapTolerance is the precision of arrivedAt. The kernel counts in steps of 4 ms on most machines, and
-// misses some on a busy virtual machine.
-const gapTolerance = 30 * time.Millisecond
-
 // arrivedAt returns the time at which the last bytes on a connection arrived at this machine. The
 // kernel records it, so it does not matter how late a busy test reads the bytes. The kernel is
 // asked again if the test got no processor in the meantime.

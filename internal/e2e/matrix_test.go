@@ -238,15 +238,11 @@ func (w *matrixWeb) bare(a *ask) string {
 	return ""
 }
 
-// tolerance returns how much shorter than the delay the gap before a request may be. The clock of the
-// kernel stands still for a moment on a busy machine. A worker may send a request later than the time
-// that it reserved for it, and another worker does not learn that.
-func (w *matrixWeb) tolerance(a *ask) time.Duration {
-	late := w.stalled(a.at.Add(-2*time.Second), a.at)
-	if w.set.has(shared) {
-		return w.delay/2 + 2*late
-	}
-	return gapTolerance + late
+// lateness returns how long a request may be on its way from the gate of the crawl to the server. On a busy
+// machine, the crawl gets no processor for a moment after it has waited, nor does the clock of the kernel. A
+// worker may send a request later than the time that it reserved for it, and another worker does not learn that.
+func (w *matrixWeb) lateness(a *ask) time.Duration {
+	return 2*w.delay/3 + w.stalled(a.at.Add(-2*time.Second), a.at)
 }
 
 // around returns the requests to a host near one of them, with their times.
@@ -258,26 +254,36 @@ func (w *matrixWeb) around(a *ask) string {
 	return b.String()
 }
 
-// checkGaps checks the time between two requests to a host. It has only a lower bound, because a
-// busy machine makes gaps longer.
+// checkGaps checks that the requests to a host can have left the crawl with its delay between them, if each
+// was late by no more than lateness. A request that is late makes the gap after it shorter and the gap before
+// it longer, so it cannot hide a crawl that is too fast. There is no upper bound, because a busy machine makes
+// gaps longer.
 func checkGaps(t *testing.T, w *matrixWeb) {
-	last := map[string]*ask{}
+	next, left := map[string]*ask{}, map[string]time.Time{} // by host, the following request, and when it left the crawl at the latest
 	smallest, n := time.Hour, 0
 	all := w.made(func(*ask) bool { return true })
-	slices.SortStableFunc(all, func(a, b *ask) int { return a.at.Compare(b.at) })
+	slices.SortStableFunc(all, func(a, b *ask) int { return b.at.Compare(a.at) })
 	for _, a := range all {
-		if before := last[a.host]; before != nil {
-			gap := a.at.Sub(before.at)
-			smallest, n = min(smallest, gap), n+1
-			delay := w.delay
-			if a.name == slowHostName && !(a.path == "/robots.txt" && before.path == a.path) { // the store knows the Crawl-delay once it has a page
-				delay = slowDelay
-			}
-			if gap < delay-w.tolerance(a) {
-				t.Errorf("round %d: %s came %v after %s, the delay is %v\n%s", a.round, a, gap.Round(time.Millisecond), before, delay, w.around(a))
-			}
+		after := next[a.host]
+		next[a.host] = a
+		if after == nil {
+			left[a.host] = a.at
+			continue
 		}
-		last[a.host] = a
+		smallest, n = min(smallest, after.at.Sub(a.at)), n+1
+		delay := w.delay
+		if after.name == slowHostName && !(after.path == "/robots.txt" && after.path == a.path) { // the store knows the Crawl-delay once it has a page
+			delay = slowDelay
+		}
+		latest := left[a.host].Add(-delay)
+		if a.at.Before(latest) {
+			latest = a.at
+		}
+		if late := a.at.Sub(latest); late > w.lateness(a) {
+			t.Errorf("round %d: %s came %v before %s, the delay is %v, so it must have been late by %v\n%s", a.round, a, after.at.Sub(a.at).Round(time.Millisecond), after, delay, late, w.around(a))
+			latest = a.at
+		}
+		left[a.host] = latest
 	}
 	t.Logf("%d gaps, the smallest %v", n, smallest.Round(time.Millisecond))
 }

@@ -49,7 +49,7 @@ const (
 )
 
 const (
-	matrixDelay = 150 * time.Millisecond
+	matrixDelay = 200 * time.Millisecond
 	slowDelay   = 1500 * time.Millisecond // Crawl-delay of slowHostName
 )
 
