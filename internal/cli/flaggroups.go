@@ -91,7 +91,7 @@ var flagGroups = map[string][]flagGroup{
 			heading: "Duplicates",
 			example: "skink compare --similarity 0.9 testdata/site/nature/fog.html testdata/site/print/fog.html",
 			common:  strings.Fields("similarity min-words"),
-			rare:    strings.Fields("rule containment shingle unit form scheme profile config"),
+			rare:    strings.Fields("rule containment shingle unit form scheme config"),
 		},
 		{
 			heading: "Output",

@@ -106,6 +106,9 @@ func (w Filter) matches(s *site, c compared) bool {
 // Select returns the part of the finding that w selects.
 func (f *Finding) Select(w Filter) Selection {
 	s := Selection{Finding: f, filter: w}
+	if f.list.folds() {
+		s.alike = map[likeness][]int32{}
+	}
 	if f.since != nil {
 		s.difference = &Difference{}
 	}
@@ -115,6 +118,11 @@ func (f *Finding) Select(w Filter) Selection {
 			continue
 		}
 		s.rows++
+		if k, is := s.likeness(c); is {
+			if s.alike[k] = append(s.alike[k], c.page); len(s.alike[k]) > 1 {
+				s.rows--
+			}
+		}
 		if f.since == nil {
 			if i < f.Count() {
 				s.count++
@@ -131,13 +139,29 @@ func (f *Finding) Select(w Filter) Selection {
 	return s
 }
 
-// A Selection is the part of a finding that a filter selects.
+// A Selection is the part of a finding that a filter selects. Broken URLs with the same pattern are one row.
 type Selection struct {
 	*Finding
 	filter     Filter
 	rows       int
 	count      int
 	difference *Difference
+	alike      map[likeness][]int32 // URLs that are one row
+}
+
+// A likeness is what broken URLs in one row have in common.
+type likeness struct {
+	pattern string
+	change  Change
+	apart   bool
+}
+
+func (s *Selection) likeness(c compared) (k likeness, is bool) {
+	if s.alike != nil && c.listed {
+		k.change, k.apart = c.change, s.list.isApart(&s.list.audit.site.pages[c.page])
+		k.pattern, _ = s.list.audit.patterns.largest(c.page)
+	}
+	return k, k.pattern != ""
 }
 
 // Count returns the number of selected entries, except those that [Finding.Apart] counts.
@@ -151,5 +175,24 @@ func (s Selection) Since() *Difference { return s.difference }
 
 // Rows yields the selected rows, starting at index from.
 func (s Selection) Rows(ctx context.Context, from int) iter.Seq2[Row, error] {
-	return s.rowsWhere(ctx, from, func(c compared) bool { return s.filter.matches(s.list.audit.site, c) })
+	return s.rowsWhere(ctx, from, func(c *compared) bool {
+		if !s.filter.matches(s.list.audit.site, *c) {
+			return false
+		}
+		if k, is := s.likeness(*c); is {
+			c.alike = s.alike[k][1:]
+			return c.page == s.alike[k][0]
+		}
+		return true
+	})
+}
+
+// first returns the first n rows.
+func (s Selection) first(ctx context.Context, n int) (all []Row, err error) {
+	for row, err := range s.Rows(ctx, 0) {
+		if all = append(all, row); err != nil || len(all) == n {
+			return all, err
+		}
+	}
+	return all, nil
 }

@@ -63,6 +63,8 @@ type Audit struct {
 	rule  dedup.Rule
 	cover *coverage
 
+	patterns patterns // of broken URLs
+
 	end  store.Cursor
 	past *Past // earlier crawl that the findings are compared with; nil means none
 
@@ -92,6 +94,7 @@ func Read(ctx context.Context, s store.Reader, opt Options) (*Audit, error) {
 	a := &Audit{
 		About: About{About: opt.About, Links: !opt.About.Settings.NoLinks},
 		s:     s, site: newSite(opt.AllFrom), rule: opt.Rule, cover: newCoverage(), past: opt.Since,
+		patterns: patterns{map[int32][]string{}, map[string]int{}},
 	}
 	if opt.Pages != nil {
 		a.s = opt.Pages
@@ -211,7 +214,7 @@ func (a *Audit) readLinks(ctx context.Context, s store.Reader) error {
 		a.site.link(at, change.Links)
 		for _, l := range a.Lists {
 			if l.link != nil {
-				l.link(at, change.Links)
+				l.link(at, &change.Content)
 			}
 		}
 	}

@@ -24,7 +24,7 @@ func broken(a *Audit) *List {
 		Columns: brief(
 			linksColumn,
 			reasonColumn,
-			urlColumn,
+			patternColumn, urlColumn,
 		).more(
 			detailColumn, statusColumn, depthColumn,
 			column("tries", "Tries", func(_ *subject, r *store.Record) any { return number(r.Tries) }),
@@ -37,6 +37,7 @@ func broken(a *Audit) *List {
 	l.see = func(at int32, r *store.Record) {
 		if r.Kind == store.Error && r.Problem != unfetched && !r.Sitemap { // sitemaps have their own list
 			failed, how[at] = append(failed, at), brokenHow(r)
+			a.patterns.add(at, r.URL)
 		}
 	}
 	l.conclude = func() {

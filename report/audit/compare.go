@@ -71,6 +71,7 @@ type compared struct {
 	entry
 	change Change
 	listed bool
+	alike  []int32 // further broken URLs with the same pattern, which the row stands for
 }
 
 // compare computes the changes of all findings since an earlier crawl. A finding has no changes if
@@ -98,7 +99,7 @@ func (a *Audit) compare(past *Past) {
 func (f *Finding) compare(past pastFinding, ids []uint64, at []int32) {
 	f.since = &Difference{}
 	add := func(e entry, c Change, listed bool) {
-		f.all = append(f.all, compared{e, c, listed})
+		f.all = append(f.all, compared{entry: e, change: c, listed: listed})
 		*f.since.of(c)++
 	}
 	still := make([]bool, len(past.Pages))

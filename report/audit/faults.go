@@ -37,22 +37,16 @@ func checkList(name string) *List {
 
 // checks are the faults that a list shows as findings.
 type checks struct {
-	all    []*checked
+	all    []*Finding
 	header bool              // whether a page has a header that a server sent
 	pages  map[string]int64  // number of HTML pages of each host
 	count  map[uint64]int64  // number of pages with a fault in an element, by elementKey
 	shares map[uint64]string // share of a host's pages with a fault that is listed once, by elementKey
 }
 
-type checked struct {
-	*Finding
-	fault markup.Fault
-	seen  []faulty
-}
-
 // A faulty is a page with a fault in one or two elements. Without a second one, the second key is 0.
 type faulty struct {
-	page int32
+	entry
 	host string
 	keys [2]uint64
 }
@@ -62,8 +56,8 @@ func (l *List) addChecks(all []markup.Check) {
 	c := &checks{pages: map[string]int64{}, count: map[uint64]int64{}, shares: map[uint64]string{}}
 	for _, check := range all {
 		if list, name, _ := strings.Cut(check.Name, "."); list == l.Name {
-			f := &Finding{Name: name, pairs: check.Fault == markup.LinkFragment}
-			l.Findings, c.all = append(l.Findings, f), append(c.all, &checked{Finding: f, fault: check.Fault})
+			f := &Finding{Name: name, fault: check.Fault, pairs: check.Fault == markup.LinkFragment}
+			l.Findings, c.all = append(l.Findings, f), append(c.all, f)
 		}
 	}
 	if len(c.all) == 0 {
@@ -73,19 +67,18 @@ func (l *List) addChecks(all []markup.Check) {
 	at := slices.IndexFunc(l.Columns, func(c Column) bool { return c.Name == "url" }) + 1
 	l.Columns = slices.Insert(slices.Clone(l.Columns), at, brief(
 		column("example", "Such as", c.example),
-		column("pages", "Pages of the host", func(s *subject, _ *store.Record) any { return text(c.shares[s.finding.keys[s.entry.page]]) }).where(func(s *subject) bool { return !s.hasOther() }),
+		column("pages", "Pages of the host", func(s *subject, _ *store.Record) any { return text(c.shares[s.finding.keys[s.entry]]) }),
 	)...)
 }
 
 // example returns a table cell with what is faulty in a page. It is empty for a fault of the header.
 func (c *checks) example(s *subject, r *store.Record) any {
-	i := slices.IndexFunc(c.all, func(f *checked) bool { return f.Finding == s.finding })
-	if i < 0 || s.hasOther() {
+	if !slices.Contains(c.all, s.finding) || s.hasOther() {
 		return nil
 	}
-	fault := c.all[i].fault
+	fault := s.finding.fault
 	examples := markup.Examples(r.Faulty, fault)
-	if key, once := s.finding.keys[s.entry.page]; once {
+	if key, once := s.finding.keys[s.entry]; once {
 		examples = slices.DeleteFunc(examples, func(e string) bool { return elementKey(store.HostOf(r.URL), fault, e) != key })
 	}
 	return text(strings.Join(examples, ", "))
@@ -108,19 +101,24 @@ func (c *checks) see(at int32, r *store.Record) {
 		if !markup.Set(r.Faults).Has(f.fault) {
 			continue
 		}
-		p := faulty{page: at, host: host}
 		examples := markup.Examples(r.Faulty, f.fault)
 		if len(examples) == 0 || f.fault.OfHeader() {
 			examples = []string{""}
 		}
-		for i, example := range examples[:min(len(examples), len(p.keys))] {
-			if key := elementKey(host, f.fault, example); key != p.keys[0] {
-				p.keys[i] = key
-				c.count[key]++
-			}
-		}
-		f.seen = append(f.seen, p)
+		c.add(f, entry{at, nobody}, host, examples...)
 	}
+}
+
+// add adds a page with a fault in the given elements, of which it looks at two.
+func (c *checks) add(f *Finding, e entry, host string, elements ...string) {
+	p := faulty{entry: e, host: host}
+	for i, element := range elements[:min(len(elements), len(p.keys))] {
+		if key := elementKey(host, f.fault, element); key != p.keys[0] {
+			p.keys[i] = key
+			c.count[key]++
+		}
+	}
+	f.seen = append(f.seen, p)
 }
 
 func (c *checks) conclude(l *List) {
@@ -129,7 +127,7 @@ func (c *checks) conclude(l *List) {
 		if f.fault.OfHeader() {
 			ofHeader = append(ofHeader, f.Name)
 		}
-		f.conclude(c, l)
+		f.conclude(c)
 	}
 	if !c.header && ofHeader != nil {
 		l.lack("response headers are unknown, because no page was fetched over HTTP", ofHeader...)
@@ -139,31 +137,30 @@ func (c *checks) conclude(l *List) {
 
 // conclude adds the entries of the finding. If pages have the fault only in elements that nearly all pages
 // of the host share, it adds one entry for each element, and none for the other pages.
-func (f *checked) conclude(c *checks, l *List) {
+func (f *Finding) conclude(c *checks) {
 	once := map[uint64]bool{} // whether there is an entry for the element
-	f.keys, f.also = map[int32]uint64{}, map[uint64][]uint64{}
+	f.keys, f.also = map[entry]uint64{}, map[uint64][]uint64{}
 	for _, p := range f.seen {
 		var shared, own []uint64
 		for _, key := range p.keys {
 			switch n := c.count[key]; {
 			case key == 0:
-			case f.fault.OfHeader(), n >= leastTemplate && 10*n >= 9*c.pages[p.host] && !l.isApart(&l.audit.site.pages[p.page]):
+			case f.fault.OfHeader(), n >= leastTemplate && 10*n >= 9*c.pages[p.host] && !f.list.isApart(&f.list.audit.site.pages[p.page]):
 				shared = append(shared, key)
 			default:
 				own = append(own, key)
 			}
 		}
-		e := entry{p.page, nobody}
-		ofPage := f.keyOf(e)
+		ofPage := f.keyOf(p.entry)
 		if len(own) > 0 {
-			f.entries = append(f.entries, e)
+			f.entries = append(f.entries, p.entry)
 			f.addAlso(ofPage, own...)
 			continue
 		}
 		for _, key := range shared {
-			if _, taken := f.keys[p.page]; !taken && !once[key] {
-				once[key], f.keys[p.page] = true, key
-				f.entries = append(f.entries, e)
+			if _, taken := f.keys[p.entry]; !taken && !once[key] {
+				once[key], f.keys[p.entry] = true, key
+				f.entries = append(f.entries, p.entry)
 				n, of := c.count[key], c.pages[p.host]
 				if c.shares[key] = report.Grouped(n) + " of " + report.Grouped(of); !f.fault.OfHeader() {
 					c.shares[key] += " (" + report.Share(n, of) + "): fix the template"

@@ -217,7 +217,7 @@ func (f *Finding) keyOf(e entry) uint64 {
 	pages := f.list.audit.site.pages
 	switch {
 	case f.isOnce(e):
-		return f.keys[e.page]
+		return f.keys[e]
 	case !f.pairs:
 		return shortID(pages[e.page].id)
 	}
@@ -229,7 +229,7 @@ func (f *Finding) keyOf(e entry) uint64 {
 }
 
 // isOnce reports whether an entry stands for more than its page, such as all pages of a host.
-func (f *Finding) isOnce(e entry) bool { return e.other == nobody && f.keys[e.page] != 0 }
+func (f *Finding) isOnce(e entry) bool { return f.keys[e] != 0 }
 
 func (f *Finding) keyed() bool { return len(f.keys) > 0 || f.pairs }
 

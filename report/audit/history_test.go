@@ -29,8 +29,9 @@ type visit struct {
 	faulty   []string
 	noIndex  bool
 	missed   int      // number of failed visits in a row
-	links    []string // paths
-	old      bool     // the page was not visited in this crawl
+	links    []string // paths, some with a fragment
+	anchors  []byte
+	old      bool // the page was not visited in this crawl
 	location string
 }
 
@@ -51,7 +52,7 @@ func crawled(t *testing.T, s *storetest.Memory, n int, visits ...visit) {
 		url := "https://a.test" + v.path
 		r := store.Record{
 			ID: dedup.HashOf([]byte(url)), URL: url, Kind: store.Page, Status: 200, Fetch: store.Fetch{Size: 1000, Words: 100, Depth: 1,
-				FetchedAt: at.Add(time.Duration(i) * time.Second), Faults: v.faults, Faulty: v.faulty}, ContentType: "text/html",
+				FetchedAt: at.Add(time.Duration(i) * time.Second), Faults: v.faults, Faulty: v.faulty, Anchors: v.anchors}, ContentType: "text/html",
 			Judged: store.Judged{Verdict: dedup.Unique}, Title: "The page " + v.path, H1: []string{"Heading of " + v.path}, CanonicalURL: url,
 			Description: strings.Repeat("description of "+v.path+" ", 6), NoIndex: v.noIndex, History: store.History{Missed: v.missed},
 		}
@@ -67,7 +68,8 @@ func crawled(t *testing.T, s *storetest.Memory, n int, visits ...visit) {
 		}
 		var links []store.Link
 		for _, path := range v.links {
-			links = append(links, store.Link{URL: "https://a.test" + path, Kind: store.LinkAnchor})
+			path, fragment, _ := strings.Cut(path, "#")
+			links = append(links, store.Link{URL: "https://a.test" + path, Kind: store.LinkAnchor, Fragments: fragment})
 		}
 		e := &store.Entry{Record: r, Out: store.PackLinks(url, links), Revisit: n > 0}
 		if _, err := s.Commit(t.Context(), []*store.Entry{e}); err != nil {

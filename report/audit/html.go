@@ -48,10 +48,13 @@ func (l *List) Table(rows []Row) (t report.Table) {
 		if compared {
 			r.Cells = append([]any{text(row.Change.Text())}, row.Cells...)
 		}
+		for _, url := range row.Alike {
+			r.Notes = append(r.Notes, report.Note{Lead: "and ", URL: url})
+		}
 		for _, from := range row.From[:min(len(row.From), fromShown)] {
 			r.Notes = append(r.Notes, report.Note{Lead: "from ", URL: from.URL, Quote: from.Text})
 		}
-		if rest := row.Links - len(r.Notes); rest > 0 && len(r.Notes) > 0 {
+		if rest := row.Links - fromShown; rest > 0 && len(row.From) > 0 {
 			r.Notes = append(r.Notes, report.Note{Lead: "and from " + report.Counted(rest, "more page")})
 		}
 		if row.Private {
@@ -128,7 +131,8 @@ func writeHTML(ctx context.Context, out *bufio.Writer, a *Audit, chosen []*Findi
 		if f.Weight == OK && o.About == "" {
 			continue
 		}
-		rows, err := f.rows(ctx, o.top())
+		all := f.Select(Filter{})
+		rows, err := all.first(ctx, o.top())
 		if err != nil {
 			return err
 		}
@@ -137,7 +141,7 @@ func writeHTML(ctx context.Context, out *bufio.Writer, a *Audit, chosen []*Findi
 			*Finding
 			Open, Folded report.Table
 			Rest         int
-		}{f, f.list.Table(rows[:open]), f.list.Table(rows[open:]), f.RowCount() - len(rows)})
+		}{f, f.list.Table(rows[:open]), f.list.Table(rows[open:]), all.RowCount() - len(rows)})
 		if err != nil {
 			return err
 		}

@@ -12,7 +12,7 @@ func images(a *Audit) *List {
 		Name: "images", Of: "URLs", Linked: true,
 		Columns: brief(
 			linksColumn, statusColumn.where(func(s *subject) bool { return !s.isPage() }),
-			bytesColumn.where(func(s *subject) bool { return !s.isPage() }), urlColumn,
+			bytesColumn.where(func(s *subject) bool { return !s.isPage() }), patternColumn, urlColumn,
 		).more(titleColumn),
 		Findings: []*Finding{{Name: "broken"}, {Name: "large"}},
 	}

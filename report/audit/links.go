@@ -3,6 +3,7 @@ package audit
 import (
 	"sort"
 	"strings"
+	"unique"
 
 	"skink/extract/markup"
 	"skink/store"
@@ -15,15 +16,14 @@ const maxFragments = 1 << 20
 // to fragments of other pages are checked here against the anchors of those pages, which only a
 // crawl with --audit keeps.
 func links(a *Audit) *List {
-	type leads struct{ from, to int32 }
 	anchors := map[int32]string{} // hashes of each page's anchors, two bytes per anchor
-	missing := map[leads]string{} // fragments that the page "to" does not have
+	missing := map[entry]string{} // fragments that the other page does not have
 	l := &List{
 		Name: "links", Of: "pages",
 		Columns: brief(
 			linksColumn, urlColumn,
 			column("fragments", "Fragments", func(s *subject, _ *store.Record) any {
-				return text(strings.ReplaceAll(missing[leads{s.entry.page, s.entry.other}], "\n", " "))
+				return text(strings.ReplaceAll(missing[s.entry], "\n", " "))
 			}).where((*subject).hasOther),
 			column("target", "Linked page", otherURL).where((*subject).hasOther),
 		).more(titleColumn),
@@ -34,18 +34,18 @@ func links(a *Audit) *List {
 			anchors[at] = string(r.Anchors)
 		}
 	}
-	l.link = func(at int32, all []store.Link) {
-		for i := range all {
-			if all[i].Fragments == "" {
+	l.link = func(at int32, c *store.Content) {
+		for _, way := range c.Links {
+			if way.Fragments == "" || len(missing) == maxFragments {
 				continue
 			}
-			to, known := a.site.index(all[i].URL)
-			if !known || anchors[to] == "" || len(missing) == maxFragments {
+			to, known := a.site.index(way.URL)
+			if !known || anchors[to] == "" {
 				continue
 			}
-			if lost := without(all[i].Fragments, anchors[to]); lost != "" {
-				missing[leads{at, to}] = lost
-				l.found("fragments", at, to)
+			if lost := without(way.Fragments, anchors[to]); lost != "" {
+				missing[entry{at, to}] = lost
+				l.checks.add(l.named("fragments"), entry{at, to}, unique.Make(store.HostOf(c.Record.URL)).Value(), way.URL+lost)
 			}
 		}
 	}

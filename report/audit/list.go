@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"skink/dedup"
+	"skink/extract/markup"
 	"skink/report"
 	"skink/store"
 )
@@ -45,7 +46,7 @@ type List struct {
 	aside    func(s *site, p *page) bool                 // reports whether a page is listed but not counted; nil means that all are counted
 	asideIs  string                                      // why the pages that aside reports are not counted; "" means that search engines do not list them
 	see      func(at int32, r *store.Record)             // at is the record's index in site.pages
-	link     func(at int32, links []store.Link)          // called for each page with links, after all calls to see
+	link     func(at int32, c *store.Content)            // called for each page with links, after all calls to see
 	conclude func()                                      // called after all records and links; nil if see adds all entries
 	prepare  func(ctx context.Context, s *subject) error // reads further data for the columns of a row; may be nil
 }
@@ -63,7 +64,9 @@ type Finding struct {
 	links   int64
 
 	pairs     bool                // whether entries are pairs of pages, so a page may have several entries
-	keys      map[int32]uint64    // numbers that identify entries across crawls, by page, if they are not about this page alone; other entries are identified by their page, or by both pages if pairs is set
+	fault     markup.Fault        // if it is one of List.checks
+	seen      []faulty            // pages with the fault
+	keys      map[entry]uint64    // numbers that identify entries across crawls, if they are not about their page alone; other entries are identified by their page, or by both pages if pairs is set
 	also      map[uint64][]uint64 // further numbers under which an earlier crawl may have an entry, by its own number
 	unchecked bool                // whether this store lacks the data to check for the finding
 	since     *Difference
@@ -194,13 +197,12 @@ func (l *List) all(kind store.RecordKind, is func(r *store.Record) bool) *List {
 // found adds an entry to the finding with the given name. The arguments page and other are indexes
 // in site.pages; other is nobody if there is no second page.
 func (l *List) found(name string, page, other int32) {
-	for _, f := range l.Findings {
-		if f.Name == name {
-			f.entries = append(f.entries, entry{page, other})
-			return
-		}
-	}
-	panic("audit: list " + l.Name + " has no finding " + name)
+	f := l.named(name)
+	f.entries = append(f.entries, entry{page, other})
+}
+
+func (l *List) named(name string) *Finding {
+	return l.Findings[slices.IndexFunc(l.Findings, func(f *Finding) bool { return f.Name == name })]
 }
 
 func (l *List) isApart(p *page) bool { return l.aside != nil && l.aside(l.audit.site, p) }
@@ -228,7 +230,13 @@ func handled(s *site, p *page) bool {
 // sort sorts the entries of each finding. Pages with the most incoming links come first, and pages
 // that are not counted come last. If entries are grouped, the largest group comes first.
 func (l *List) sort() {
-	pages := l.audit.site.pages
+	pages, folds := l.audit.site.pages, l.folds()
+	alike := func(at int32) (n int) {
+		if folds {
+			_, n = l.audit.patterns.largest(at)
+		}
+		return n
+	}
 	for _, f := range l.Findings {
 		size := map[int32]int{}
 		if f.groups {
@@ -242,7 +250,7 @@ func (l *List) sort() {
 			if f.groups { // its leader comes first
 				inGroup = cmp.Or(cmp.Compare(size[b.other], size[a.other]), cmp.Compare(a.other, b.other), first(a.page == a.other, b.page == b.other))
 			}
-			return cmp.Or(first(!l.isApart(p), !l.isApart(q)), inGroup, first(f.isOnce(a), f.isOnce(b)), cmp.Compare(q.links, p.links), cmp.Compare(a.page, b.page))
+			return cmp.Or(first(!l.isApart(p), !l.isApart(q)), inGroup, first(f.isOnce(a), f.isOnce(b)), cmp.Compare(alike(b.page), alike(a.page)), cmp.Compare(q.links, p.links), cmp.Compare(a.page, b.page))
 		})
 		for _, e := range f.entries {
 			if p := &pages[e.page]; l.isApart(p) {
@@ -268,13 +276,17 @@ func first(a, b bool) int {
 // A Row is an entry of a finding as shown in reports.
 type Row struct {
 	Finding *Finding
-	Cells   []any  // one cell for each of the list's columns; see [report.Table]
-	Apart   string // why the page is not counted; "" if it is counted
-	Change  Change // change since the earlier crawl; "" if the finding is not compared with one
-	Private bool   // see [store.Record.Private]
-	From    []From // some of the pages with links to this page, if List.Linked is set
-	Links   int    // total number of pages that link to this page
+	Cells   []any    // one cell for each of the list's columns; see [report.Table]
+	Apart   string   // why the page is not counted; "" if it is counted
+	Change  Change   // change since the earlier crawl; "" if the finding is not compared with one
+	Private bool     // see [store.Record.Private]
+	From    []From   // some of the pages with links to this page, if List.Linked is set
+	Links   int      // total number of pages that link to this page
+	Alike   []string // some of the further URLs that the row stands for
 }
+
+// alikeShown is the maximum number of URLs in Row.Alike.
+const alikeShown = 2
 
 // A From is a page that links to the URL of a row.
 type From struct {
@@ -289,6 +301,7 @@ type subject struct {
 	page    *store.Content
 	other   *store.Content // the entry's other page; nil if there is none
 	sets    *resemblances
+	alike   int // number of further URLs that the row stands for
 
 	// If the page is a redirect, way contains the chain of URLs that it leads to, end is the last
 	// of these, and endsWith describes the result of fetching that URL.
@@ -316,7 +329,7 @@ func (f *Finding) Rows(ctx context.Context, from int) iter.Seq2[Row, error] {
 
 // rowsWhere yields the rows for which where returns true, or all rows if where is nil. The argument
 // from is the index, among these rows, of the first row to yield.
-func (f *Finding) rowsWhere(ctx context.Context, from int, where func(compared) bool) iter.Seq2[Row, error] {
+func (f *Finding) rowsWhere(ctx context.Context, from int, where func(*compared) bool) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		atOnce := rowsAtOnce
 		if f.want&store.WantText != 0 {
@@ -326,7 +339,7 @@ func (f *Finding) rowsWhere(ctx context.Context, from int, where func(compared) 
 		for i := 0; i < f.RowCount(); {
 			var some []compared
 			for ; i < f.RowCount() && len(some) < atOnce; i++ {
-				if c := f.rowAt(i); where == nil || where(c) {
+				if c := f.rowAt(i); where == nil || where(&c) {
 					if from--; from < 0 {
 						some = append(some, c)
 					}
@@ -375,16 +388,6 @@ func (f *Finding) first(ctx context.Context, n int) iter.Seq2[Row, error] {
 	}
 }
 
-func (f *Finding) rows(ctx context.Context, n int) (all []Row, err error) {
-	for row, err := range f.first(ctx, n) {
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, row)
-	}
-	return all, nil
-}
-
 func (f *Finding) rowsOf(ctx context.Context, entries []compared, sets *resemblances) (rows []Row, err error) {
 	a := f.list.audit
 	var ids []dedup.Hash
@@ -393,6 +396,9 @@ func (f *Finding) rowsOf(ctx context.Context, entries []compared, sets *resembla
 		if e.other != nobody {
 			ids = append(ids, a.site.pages[e.other].id)
 		}
+		for _, at := range e.alike[:min(len(e.alike), alikeShown)] {
+			ids = append(ids, a.site.pages[at].id)
+		}
 	}
 	contents, err := a.s.Pages(ctx, ids, f.want)
 	if err != nil {
@@ -400,14 +406,21 @@ func (f *Finding) rowsOf(ctx context.Context, entries []compared, sets *resembla
 	}
 	var kept []compared // entries whose pages are still in the store
 	for _, e := range entries {
-		s := &subject{entry: e.entry, finding: f, page: contents[0], sets: sets}
+		s := &subject{entry: e.entry, finding: f, page: contents[0], sets: sets, alike: len(e.alike)}
 		if contents = contents[1:]; e.other != nobody {
 			s.other, contents = contents[0], contents[1:]
 		}
+		alike := contents[:min(len(e.alike), alikeShown)]
+		contents = contents[len(alike):]
 		if s.page == nil {
 			continue
 		}
 		row := Row{Finding: f, Cells: make([]any, len(f.list.Columns)), Links: int(a.site.pages[e.page].links), Change: e.change, Private: s.page.Record.Private}
+		for _, c := range alike {
+			if c != nil {
+				row.Alike = append(row.Alike, c.Record.URL)
+			}
+		}
 		if p := &a.site.pages[e.page]; e.listed && f.list.isApart(p) {
 			row.Apart = p.apart()
 		}

@@ -13,12 +13,12 @@ func pagination(a *Audit) *List {
 		).more(titleColumn),
 		Findings: []*Finding{{Name: "broken", pairs: true}, {Name: "unlinked", pairs: true}},
 	}
-	l.link = func(at int32, links []store.Link) {
-		for i := range links {
-			if links[i].Kind != store.LinkNeighbour {
+	l.link = func(at int32, c *store.Content) {
+		for i := range c.Links {
+			if c.Links[i].Kind != store.LinkNeighbour {
 				continue
 			}
-			to, known := a.site.index(links[i].URL)
+			to, known := a.site.index(c.Links[i].URL)
 			switch {
 			case !known:
 			case a.site.pages[to].kind == store.Error || a.site.pages[to].kind == store.Redirect:

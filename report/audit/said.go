@@ -52,7 +52,7 @@ func headings(a *Audit) *List {
 func (s saying) list(a *Audit) *List {
 	one := strings.TrimSuffix(s.name, "s")
 	l := &List{Name: s.name, Of: "pages", aside: notMeant}
-	seen := &repeats{site: a.site, at: map[dedup.Hash]int32{}, said: map[string]int32{}, keys: map[int32]uint64{}}
+	seen := &repeats{site: a.site, at: map[dedup.Hash]int32{}, said: map[string]int32{}, keys: map[entry]uint64{}}
 	follows := func(s *subject) bool { return s.hasOther() && !s.leads() }
 	l.Columns = brief(
 		linksColumn,
@@ -91,12 +91,12 @@ func (s saying) list(a *Audit) *List {
 			case s.logo && seen.isLogo(g):
 				if p.at == g.first {
 					l.found("logo", p.at, nobody)
-					seen.keys[p.at] = g.key
+					seen.keys[entry{p.at, nobody}] = g.key
 				}
 			case p.further:
 				if p.at == g.further && g.all > 1 {
 					l.found("paged", p.at, nobody)
-					seen.keys[p.at] = g.key
+					seen.keys[entry{p.at, nobody}] = g.key
 				}
 			case g.pages > 1 && g.differ:
 				l.found("repeated", p.at, g.first)
@@ -133,7 +133,7 @@ type repeats struct {
 	said   map[string]int32     // for each host, the number of its pages with such a line
 	groups []repeated           // one element for each line of each host
 	pages  []grouped            // pages with such a line, in the order of site.pages
-	keys   map[int32]uint64     // maps the first page of a group that is listed as one entry to a number that identifies the group
+	keys   map[entry]uint64     // maps the first page of a group that is listed as one entry to a number that identifies the group
 	counts map[int32]int32      // maps the index of a page to the number of pages with the same line
 }
 

@@ -11,7 +11,7 @@ func sitemaps(a *Audit) *List {
 	l := &List{
 		Name: "sitemap", Of: "URLs",
 		Columns: brief(
-			linksColumn, urlColumn,
+			linksColumn, patternColumn, urlColumn,
 			column("is", "URL is", func(s *subject, r *store.Record) any { return text(listedIs(r)) }),
 			column("sitemap", "Listed in", otherURL).where((*subject).hasOther),
 			column("sitemaps", "Sitemaps", func(s *subject, _ *store.Record) any { return number(int64(s.site().listed)) }),

@@ -140,13 +140,14 @@ func (f *Finding) writeText(ctx context.Context, out *bufio.Writer, o Output) er
 	if unknown := f.list.Unknown; unknown != "" && o.About != "" { // if About is "", the overview contains this line
 		fmt.Fprintf(out, "  %s\n", wrapped("Not checked: "+unknown, 2))
 	}
-	rows, err := f.rows(ctx, o.top())
+	all := f.Select(Filter{})
+	rows, err := all.first(ctx, o.top())
 	if err != nil {
 		return err
 	}
 	f.list.Table(rows).WriteText(out, "  ", "  ")
-	if rest := f.RowCount() - len(rows); rest > 0 {
-		fmt.Fprintf(out, "  and %s more: skink report --about %s --top %d\n", report.Grouped(rest), f.FullName(), f.RowCount())
+	if rest := all.RowCount() - len(rows); rest > 0 {
+		fmt.Fprintf(out, "  and %s more: skink report --about %s --top %d\n", report.Grouped(rest), f.FullName(), all.RowCount())
 	}
 	return nil
 }
