@@ -22,10 +22,9 @@ type Postponed struct {
 	Copies  int64  `json:"copies"`  // fetched URLs of the pattern that returned a known text
 }
 
-// PostponedIn counts the postponed URLs of a store by pattern, in descending order of URLs. If host
-// is not "", it counts only URLs of that host. It reads all records of the store, unless no URLs
-// are postponed.
-func PostponedIn(ctx context.Context, s store.Reader, host string) (all []Postponed, err error) {
+// PostponedIn counts the postponed URLs of a store by pattern, in descending order of URLs. It reads all records of the
+// store, unless no URLs are postponed.
+func PostponedIn(ctx context.Context, s store.Reader) (all []Postponed, err error) {
 	tally, err := s.Tally(ctx)
 	if err != nil || tally.Later == 0 {
 		return nil, err
@@ -38,7 +37,7 @@ func PostponedIn(ctx context.Context, s store.Reader, host string) (all []Postpo
 		}
 		r := &page.Record
 		k := key{store.HostOf(r.URL), r.Detail}
-		if r.Kind != store.Later || host != "" && k.host != host {
+		if r.Kind != store.Later {
 			continue
 		}
 		i, known := at[k]

@@ -122,13 +122,6 @@ func NewHost() *Host {
 	return &Host{}
 }
 
-// Brief returns a copy of the evidence without the text hashes.
-func (h *Host) Brief() *Host {
-	brief := *h
-	brief.Said = seen{}
-	return &brief
-}
-
 // Look decides whether to fetch a URL now. It does not change the evidence.
 func (h *Host) Look(url string, now time.Time) Advice {
 	a, rate := h.decide(url, now)

@@ -1,7 +1,6 @@
 package learn
 
 import (
-	"cmp"
 	"slices"
 )
 
@@ -271,16 +270,4 @@ func (s *Soft) hold(said []string) (counts []string) {
 		s.Said = addTo(s.Said, url, maxWaiting)
 	}
 	return counts
-}
-
-// Soft404 returns the probe responses that revealed soft 404s on the host. The one that revealed
-// the most pages comes first.
-func (h *Host) Soft404() (all []*Soft) {
-	for _, s := range h.Softs {
-		if s.Says() && s.Pages > 0 {
-			all = append(all, s)
-		}
-	}
-	slices.SortFunc(all, func(a, b *Soft) int { return cmp.Or(cmp.Compare(b.Pages, a.Pages), cmp.Compare(a.Probe, b.Probe)) })
-	return all
 }

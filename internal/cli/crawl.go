@@ -59,8 +59,8 @@ longer.
 
 If the URLs of a pattern keep returning known texts, the crawl fetches only samples of the
 pattern and postpones its other URLs. Near the end, the crawl fetches the URLs of patterns
-whose samples had new text. The summary counts the URLs that remain postponed; --budget off
-fetches these URLs. skink status --learned HOST shows the evidence.`,
+whose samples had new text. The summary and skink status count the URLs that remain postponed,
+with the evidence; --budget off fetches these URLs.`,
 	setup: setupCrawl,
 	rules: slices.Concat(ruleRules, []flagRule{
 		{"from", excludes, "retry,recrawl,warc,requisites", "pages are read from an archive instead of being fetched"},

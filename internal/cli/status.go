@@ -16,7 +16,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"skink/base/harmless"
-	"skink/crawler/learn"
 	"skink/frontier"
 	"skink/internal/session"
 	"skink/report"
@@ -39,20 +38,17 @@ This command lists the URLs that could not be fetched, with the reasons:
 
   skink status --urls failed,given-up,blocked,postponed`,
 	setup: setupStatus,
-	rules: []flagRule{{"urls", excludes, "learned", ""}},
 }
 
 type statusFlags struct {
-	store   *string
-	asked   []session.NamedState // states whose URLs are listed
-	learned string
-	format  string
+	store  *string
+	asked  []session.NamedState // states whose URLs are listed
+	format string
 }
 
 func setupStatus(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
 	f := &statusFlags{store: addStoreFlag(flags)}
 	flags.Var(&list{kind: "stringSlice", commas: true, add: f.addState}, "urls", "`STATE` list the URLs in these states, separated by commas: pending, fetched, redirected, blocked, postponed, failed, given-up, outside or all")
-	flags.StringVar(&f.learned, "learned", "", "`HOST` print the URL patterns and soft 404 errors that the crawl found on a host, with the evidence")
 	f.format = "text"
 	flags.Var(oneOf(&f.format, "text", "json"), "format", "print the output in this format; with --urls, json prints one object per line")
 	return f.run
@@ -66,9 +62,7 @@ func (f *statusFlags) run(ctx context.Context, con Console, _ []string) (err err
 	defer func() { err = keepFirst(err, s.close()) }()
 	warn(con.Err, s.loss)
 	out := bufio.NewWriter(con.Out)
-	if f.learned != "" {
-		err = printLearned(ctx, out, s, hostNamed(f.learned), f.format == "json")
-	} else if len(f.asked) > 0 {
+	if len(f.asked) > 0 {
 		err = listURLs(ctx, out, s, f.asked, f.format == "json")
 	} else {
 		err = printStatus(ctx, out, s, f.format == "json")
@@ -168,7 +162,7 @@ func readStatus(ctx context.Context, s store.Reader, now time.Time) (st status, 
 	}
 	st.URLs, st.Pages, st.Other, st.Problems, st.GivenUp = session.CountsByName(n, postponed), tally.Pages(), tally.Other, tally.Problems, tally.GivenUp
 	st.rows, st.all = session.EndRows(n, postponed, tally)
-	if st.Postponed, err = report.PostponedIn(ctx, s, ""); err != nil {
+	if st.Postponed, err = report.PostponedIn(ctx, s); err != nil {
 		return st, err
 	}
 	st.at = session.TimeAt(ctx, s)
@@ -325,32 +319,6 @@ func printWorkers(out io.Writer, list []session.WorkerStatus, now time.Time) err
 		fmt.Fprintf(w, "  %s\t%s claimed\t%d URLs in flight\t%s, %.1f a second\t%s\n", harmless.Line(s.Name), report.Counted(s.Hosts, "host"), s.InFlight, report.Counted(s.Pages, "page"), s.PerSecond, note)
 	}
 	return w.Flush()
-}
-
-// softShown is the maximum number of probes that printLearned shows.
-const softShown = 10
-
-func printLearned(ctx context.Context, out io.Writer, s store.Reader, host string, asJSON bool) error {
-	site, err := learn.Read(ctx, s, host)
-	if err != nil {
-		return err
-	}
-	if site == nil {
-		site = learn.NewHost()
-	}
-	if asJSON {
-		return writeLine(out, site.Brief())
-	}
-	postponed, err := report.PostponedIn(ctx, s, host)
-	if err != nil {
-		return err
-	}
-	session.PrintPostponed(out, postponed)
-	soft := site.Soft404()
-	for _, s := range soft[:min(len(soft), softShown)] {
-		fmt.Fprintf(out, "soft 404: the host returns status 200 for missing pages, such as %s; %s had the same text\n", harmless.Line(s.Probe), report.Counted(s.Pages, "page"))
-	}
-	return nil
 }
 
 // hostNamed returns the host of a URL. It returns any other text unchanged.

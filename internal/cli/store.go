@@ -1,10 +1,12 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -91,10 +93,12 @@ func (f *storeFlags) run(ctx context.Context, con Console, args []string) error 
 
 type storeInfo struct {
 	Store    string           `json:"store"`
-	Kind     string           `json:"kind"`       // "folder" or "server"
-	Bytes    int64            `json:"bytes"`      // size in bytes; 0 means unknown
-	Free     int64            `json:"free_bytes"` // free bytes on the disk of a folder; 0 means unknown
+	Kind     string           `json:"kind"`            // "folder" or "server"
+	Bytes    int64            `json:"bytes"`           // size in bytes; 0 means unknown
+	Parts    map[string]int64 `json:"parts,omitempty"` // the same by extension of the files, or by table
+	Free     int64            `json:"free_bytes"`      // free bytes on the disk of a folder; 0 means unknown
 	Seeds    string           `json:"seeds,omitempty"`
+	Records  int64            `json:"records"`
 	Pages    int64            `json:"pages"`
 	Verdicts map[string]int64 `json:"verdicts,omitempty"`
 	URLs     map[string]int64 `json:"urls,omitempty"`
@@ -107,7 +111,7 @@ func infoOf(ctx context.Context, name string, messages io.Writer) (in storeInfo,
 	if isShared(name) {
 		in.Kind = "server"
 	} else {
-		in.Bytes = disk.Use(name)
+		in.Parts = disk.UseByExt(name)
 		in.Free, _, _ = (&disk.Space{Dir: name}).Left() // 0 if the system does not report the free space
 	}
 	s, err := openToRead(ctx, name, messages)
@@ -119,7 +123,10 @@ func infoOf(ctx context.Context, name string, messages io.Writer) (in storeInfo,
 
 func (in *storeInfo) read(ctx context.Context, s *readStore) error {
 	if server, ok := s.Reader.(*postgres.Store); ok {
-		in.Bytes = server.Size(ctx)
+		in.Parts = server.Size(ctx)
+	}
+	for _, bytes := range in.Parts {
+		in.Bytes += bytes
 	}
 	seeds, err := session.ReadSeeds(ctx, s)
 	if err != nil {
@@ -134,7 +141,7 @@ func (in *storeInfo) read(ctx context.Context, s *readStore) error {
 	if err != nil {
 		return err
 	}
-	in.Pages = tally.Pages()
+	in.Records, in.Pages = tally.Records(), tally.Pages()
 	in.Verdicts = map[string]int64{"unique": tally.Unique, "exact": tally.Exact, "near": tally.Near, "thin": tally.Thin}
 	in.URLs = session.CountsByName(counts, session.LikelyPostponed(counts, tally))
 	in.Settings, err = store.ReadSettings(ctx, s)
@@ -158,6 +165,17 @@ func (f *storeFlags) info(ctx context.Context, con Console, name string) error {
 	row("store", harmless.Line(in.Store))
 	row("kind", in.Kind)
 	row("size", sizeText(in.Bytes))
+	var parts []string
+	for _, part := range slices.SortedFunc(maps.Keys(in.Parts), func(a, b string) int { return cmp.Compare(in.Parts[b], in.Parts[a]) }) {
+		if bytes := in.Parts[part]; bytes >= in.Bytes/100 {
+			parts = append(parts, report.Bytes(bytes)+" "+part)
+		}
+	}
+	row("parts", strings.Join(parts, ", "))
+	if n := in.Records; n > 0 && in.Bytes > 0 {
+		row("record", fmt.Sprintf("%s, as the mean of %s", report.Bytes(in.Bytes/n), report.Grouped(n)))
+		row("tenfold", fmt.Sprintf("%s for %s", report.Bytes(10*in.Bytes), report.Counted(10*n, "record")))
+	}
 	if in.Free > 0 {
 		row("free", report.Bytes(in.Free))
 	}

@@ -83,7 +83,7 @@ func TestWorkersLearn(t *testing.T) {
 	if !slices.ContainsFunc(first, withParameter) || !slices.Contains(first, probe) {
 		t.Fatalf("the first worker had nothing to learn from: %q", first)
 	}
-	learned, _ := run(t, "status", "--store", shared, "--learned", server.URL)
+	learned, _ := run(t, "status", "--store", shared)
 	if !strings.Contains(learned, "kept returning duplicates") || !strings.Contains(learned, "soft 404") {
 		t.Fatalf("of the first worker it is known:\n%s", learned)
 	}

@@ -301,7 +301,7 @@ func (r *run) summarize(ctx context.Context, p plan, end outcome) (sum Summary, 
 	if err := noteAlone(ctx, r.store, sum.Alone); err != nil {
 		return sum, err
 	}
-	if sum.Postponed, err = report.PostponedIn(ctx, r.store, ""); err != nil {
+	if sum.Postponed, err = report.PostponedIn(ctx, r.store); err != nil {
 		return sum, err
 	}
 	if sum.Only, err = whyFew(ctx, r.store, sum.All, sum.URLs); err != nil {

@@ -125,7 +125,7 @@ func (c *coverage) read(ctx context.Context, s store.Reader, known map[dedup.Has
 		slices.Sort(g.Examples)
 		if g.Name == "postponed" {
 			var err error
-			if g.Patterns, err = report.PostponedIn(ctx, s, ""); err != nil {
+			if g.Patterns, err = report.PostponedIn(ctx, s); err != nil {
 				return Coverage{}, err
 			}
 		}

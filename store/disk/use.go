@@ -5,15 +5,25 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // Use returns the number of bytes that the files in a folder and its subfolders occupy on disk. It
 // does not count zeros at the end of a file, because stores preallocate that space.
 func Use(dir string) (total int64) {
+	for _, bytes := range UseByExt(dir) {
+		total += bytes
+	}
+	return total
+}
+
+// UseByExt returns the same for the files with each extension, without its dot.
+func UseByExt(dir string) map[string]int64 {
+	total := map[string]int64{}
 	filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
 		if err == nil && d.Type().IsRegular() {
 			if info, err := d.Info(); err == nil {
-				total += used(path, info)
+				total[strings.TrimPrefix(filepath.Ext(path), ".")] += used(path, info)
 			}
 		}
 		return nil // ignore errors, for example when a file has been removed in the meantime

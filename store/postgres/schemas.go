@@ -150,13 +150,13 @@ func once(ctx context.Context, a Address, do func(*pgx.Conn) error) error {
 	})
 }
 
-// Size returns the number of bytes that the tables and indexes of the store occupy, or 0 if the
+// Size returns the number of bytes that each table of the store occupies with its indexes, or nil if the
 // server does not report it.
-func (s *Store) Size(ctx context.Context) (bytes int64) {
-	const sql = `SELECT coalesce(sum(pg_total_relation_size(format('%I.%I', table_schema, table_name)::regclass)), 0)::bigint
+func (s *Store) Size(ctx context.Context) (bytes map[string]int64) {
+	const sql = `SELECT coalesce(json_object_agg(table_name, pg_total_relation_size(format('%I.%I', table_schema, table_name)::regclass)), '{}')
  FROM information_schema.tables WHERE table_schema = $1 AND table_type = 'BASE TABLE'`
 	if err := s.pool.QueryRow(ctx, sql, s.address.schema).Scan(&bytes); err != nil {
-		return 0 // some databases that speak PostgreSQL's protocol lack this function
+		return nil // some databases that speak PostgreSQL's protocol lack this function
 	}
 	return bytes
 }
