@@ -9,6 +9,7 @@ import (
 
 	"skink/dedup"
 	"skink/store"
+	"skink/store/precedence"
 )
 
 // # Which page leads a cluster
@@ -125,14 +126,15 @@ func (e *elections) depose(ctx context.Context, j *judgement) error {
 }
 
 // yield returns a judgement that turns old, the leader of a cluster, into a duplicate of the page
-// of j. It returns nil if that page no longer leads a cluster.
+// of j. It returns nil if that page no longer leads a cluster, or if it is withheld more than old,
+// which a visit in the meantime may have made public.
 func (e *elections) yield(ctx context.Context, old *visit, j *judgement) (*judgement, error) {
 	found, err := e.store.Lookup(ctx, []store.Ask{{ID: old.draft.ID}})
 	if err != nil {
 		return nil, err
 	}
 	now, err := e.store.record(ctx, j.record.ID)
-	if err != nil || now == nil || now.Kind != store.Page || now.Follows() || now.Hash != j.record.Hash {
+	if err != nil || now == nil || now.Kind != store.Page || now.Follows() || now.Hash != j.record.Hash || precedence.Withheld(now) > precedence.Withheld(&old.draft) {
 		return nil, err
 	}
 	yielded := old.thin()
@@ -216,6 +218,8 @@ func (e *elections) rewrite(ctx context.Context, all ...*judgement) (done int, e
 }
 
 // reelect finds the page that should lead the cluster of the given leader, and makes it the leader.
+// It repeats this if another visit changes the elected page in the meantime, because that visit does
+// not elect again.
 func (e *elections) reelect(ctx context.Context, leader dedup.Hash) error {
 	for {
 		l, err := e.store.record(ctx, leader)
@@ -228,24 +232,24 @@ func (e *elections) reelect(ctx context.Context, leader dedup.Hash) error {
 		}
 		c, err := e.store.content(ctx, dedup.HashOf([]byte(leads)))
 		switch {
-		case err != nil || c == nil || c.Record.Leader != leader || !c.Record.Follows():
+		case err != nil || c == nil:
 			return err
+		case c.Record.Leader != leader || !c.Record.Follows():
+			continue // the page was visited in the meantime
 		case !c.Kept:
 			return e.store.fetchAgain(ctx, &c.Record) // the page becomes the leader once it is fetched and judged
 		}
 		v := e.remade(c)
-		b := v.before
-		if trusted, err := e.trusts(ctx, v, b, l); err != nil || !trusted {
-			return err // if not trusted, the leader was visited, and its members are about to be judged again
+		if trusted, err := e.trusts(ctx, v, v.before, l); err != nil || !trusted {
+			return err // if not trusted, the leader was visited: its members are about to be judged again, and then elect
 		}
-		like := dedup.Verdict{Kind: b.Verdict, Resemblance: b.Resemblance, Method: b.Found}
-		j := e.lead(v, store.Basis{}, takeover{leader, l.Hash, like}).again()
+		j := e.lead(v, store.Basis{}, v.before, l).again()
 		written, err := e.rewrite(ctx, j)
+		if err == nil && written == 1 {
+			err = e.depose(ctx, j)
+		}
 		if err != nil {
 			return err
-		}
-		if written == 1 {
-			return e.depose(ctx, j)
 		}
 	}
 }
@@ -285,9 +289,6 @@ func (e *elections) gather(ctx context.Context, leader dedup.Hash) error {
 			return err
 		}
 		members = append(members, r.ID)
-	}
-	if len(members) == 0 {
-		return e.reelect(ctx, leader)
 	}
 	var led []dedup.Hash
 	for r, err := range e.store.Members(ctx, members) {

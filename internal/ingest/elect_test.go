@@ -1,10 +1,13 @@
 package ingest
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -330,6 +333,108 @@ func TestLeaderStays(t *testing.T) {
 	}
 	if state, err := s.State(t.Context(), b); err != nil || state == frontier.Pending {
 		t.Errorf("the member is fetched again: %d, %v", state, err)
+	}
+}
+
+// visitDuring handles pages one after another. At the given moment of the last one, it starts
+// another visit. The last one goes on once the other visit has made the call until, or is done.
+func visitDuring(t *testing.T, pages []*crawler.Page, moment func(call string) bool, meanwhile *crawler.Page, until string) string {
+	memory, opt := storetest.NewMemory(), testOptions(t)
+	opt.Order = new(precedence.Order)
+	var armed, visited atomic.Bool
+	reached, done := make(chan struct{}, 99), make(chan error, 1)
+	var p *Pipeline
+	p = start(t, &steppedStore{memory, func(string) {}, func(call string) {
+		switch {
+		case call == until && visited.Load():
+			reached <- struct{}{}
+		case armed.Load() && moment(call) && visited.CompareAndSwap(false, true):
+			go func() {
+				done <- p.Handle(context.Background(), meanwhile, new(crawler.Leads))
+				reached <- struct{}{}
+			}()
+			<-reached
+		}
+	}}, opt)
+	for n, page := range pages {
+		armed.Store(n == len(pages)-1)
+		handle(t, p, page)
+	}
+	if err := errors.Join(<-done, p.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return verdicts(t, memory)
+}
+
+// at returns a page that was fetched the given time after the others.
+func at(p *crawler.Page, after time.Duration) *crawler.Page {
+	p.FetchedAt = p.FetchedAt.Add(after)
+	return p
+}
+
+// A leader becomes public while a page with noindex takes its place. It does not follow that page.
+func TestLeaderBecomesPublic(t *testing.T) {
+	thin := words(3, 20)
+	a, b, c := "https://a.example/", "https://b.example/", "https://c.example/"
+	pages := []*crawler.Page{noindex(article(a, thin)), noindex(at(article(b, thin), 1)), noindex(at(article(c, thin), -1))}
+	got := visitDuring(t, pages, func(call string) bool { return call == "Commit "+c }, again(article(a, thin), 1), "Commit "+a)
+	if !strings.Contains(got, a+" thin\n") {
+		t.Errorf("a public page follows a page with noindex:\n%s", got)
+	}
+}
+
+// A public page joins a cluster whose leader has just lost its text and got noindex. The other
+// members would lead before it, but they leave the cluster.
+func TestMembersLeave(t *testing.T) {
+	text, thin := words(1, 100), words(3, 20)
+	a, b, c, d := "https://a.example/", "https://b.example/", "https://c.example/", "https://d.example/"
+	pages := []*crawler.Page{article(a, text), at(article(b, text), 1), at(article(c, text), 2), again(noindex(article(a, thin)), 1)}
+	got := visitDuring(t, pages, func(call string) bool { return call == "Commit "+a }, again(article(d, thin), 1), "")
+	if !strings.Contains(got, d+" thin\n") || !strings.Contains(got, a+" exact of "+d) {
+		t.Errorf("a public page follows a page with noindex:\n%s", got)
+	}
+}
+
+// A page is elected, but has another text by now. Another page is elected.
+func TestElectedPageLeaves(t *testing.T) {
+	text := words(1, 100)
+	a, b, c := "https://a.example/", "https://b.example/", "https://c.example/"
+	pages := []*crawler.Page{article(a, text), article(b, but(text, "b")), at(articleOf(c, b, but(text, "c")), -1)}
+	written := false
+	got := visitDuring(t, pages, func(call string) bool {
+		written = written || call == "Commit "+c
+		return written && call == "Members"
+	}, again(article(b, words(2, 100)), 1), "")
+	if !strings.Contains(got, c+" unique\n") || !strings.Contains(got, a+" near of "+c) {
+		t.Errorf("the page that should lead does not:\n%s", got)
+	}
+}
+
+// A page is elected, but another page takes its place before the old leader yields. That page then
+// follows the old leader, and so does the elected page. It is elected again.
+func TestElectedPageIsReplaced(t *testing.T) {
+	text := words(1, 100)
+	a, b, c, d := "https://a.example/", "https://b.example/", "https://c.example/", "https://d.example/"
+	pages := []*crawler.Page{article(a, text), at(article(b, but(text, "b")), 2), at(articleOf(c, b, but(text, "c")), -1)}
+	got := visitDuring(t, pages, func(call string) bool { return call == "Commit "+b }, at(article(d, but(text, "b")), 1), "")
+	if !strings.Contains(got, b+" unique\n") || !strings.Contains(got, a+" near of "+b) {
+		t.Errorf("the page that should lead does not:\n%s", got)
+	}
+}
+
+// The page that should lead has no kept text, so it is fetched again. By then it has another text, and
+// the next page is fetched, to lead.
+func TestElectedPageIsFetched(t *testing.T) {
+	text := words(1, 100)
+	s, opt := storetest.NewMemory(), testOptions(t)
+	opt.Order, opt.SkipDuplicates = new(precedence.Order), true
+	p := start(t, s, opt)
+	defer p.Close()
+	a, b, c := "https://a.example/", "https://b.example/", "https://c.example/"
+	handle(t, p, article(a, text), at(article(b, text), 1), again(noindex(article(a, text)), 1), at(article(c, text), 2))
+	handle(t, p, again(article(b, words(2, 100)), 2))
+	if state, err := s.State(t.Context(), c); err != nil || state != frontier.Pending {
+		t.Errorf("%s: state %d, %v\n%s", c, state, err, verdicts(t, s))
 	}
 }
 

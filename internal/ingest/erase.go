@@ -16,7 +16,7 @@ func (p *Pipeline) Erase(ctx context.Context, known *store.Record) error {
 	v := &visit{reading: &reading{}, kind: recorded, draft: *known, before: known, state: frontier.Outside}
 	if !Erased(known) {
 		v.kind, v.draft = changed, remainder(known)
-		v.passedOn = known.Follows() && known.CanonicalURL == known.DuplicateOf
+		v.followed = known.Follows()
 	}
 	return p.commit(ctx, v, p.writer(v, new(crawler.Page)))
 }

@@ -449,8 +449,7 @@ func (d *judge) contest(ctx context.Context, j *judgement, l *store.Record, text
 	case err != nil:
 		return nil, err
 	case leads == r.URL:
-		like := dedup.Verdict{Kind: r.Verdict, Resemblance: r.Resemblance, Method: r.Found}
-		return d.lead(j.visit, j.basis, takeover{l.ID, l.Hash, like}), nil
+		return d.lead(j.visit, j.basis, r, l), nil
 	case leads != l.URL: // another member must become the leader once this page is committed
 		j.reelect = append(j.reelect, l.ID)
 	}
@@ -500,9 +499,11 @@ func (d *judge) bestOf(ctx context.Context, leader, came *store.Record) (string,
 	return pages[precedence.Leader(pages)].URL, nil
 }
 
-func (d *judge) lead(v *visit, basis store.Basis, over takeover) *judgement {
+// lead returns a judgement that makes a page the leader instead of l. The argument r is the record of
+// the page as a duplicate of l.
+func (d *judge) lead(v *visit, basis store.Basis, r, l *store.Record) *judgement {
 	j := v.thin()
-	j.basis, j.over = basis, over
+	j.basis, j.over = basis, takeover{l.ID, l.Hash, dedup.Verdict{Kind: r.Verdict, Resemblance: r.Resemblance, Method: r.Found}}
 	if !d.opt.Rule.Short(v.tokens) {
 		j.record.Verdict = dedup.Unique
 	}
@@ -510,8 +511,8 @@ func (d *judge) lead(v *visit, basis store.Basis, over takeover) *judgement {
 }
 
 // passesOn adds the page's cluster to j.reelect if it may need another leader now. There are two
-// cases: the canonical URL of the page has changed, or the page has left the cluster of a page that
-// led only because of the page's canonical URL.
+// cases: the canonical URL of the page has changed, or the page precedes the leader whose cluster it
+// has left. That page led only because of the page's canonical URL, or until the page was fetched.
 func (d *judge) passesOn(ctx context.Context, j *judgement) error {
 	switch b := j.before; {
 	case !d.elects():
@@ -519,13 +520,13 @@ func (d *judge) passesOn(ctx context.Context, j *judgement) error {
 		j.reelect = append(j.reelect, j.draft.Leader)
 	case j.renamed:
 		j.reelect = append(j.reelect, j.draft.ID)
-	case j.passedOn:
+	case j.followed:
 		l, err := d.store.record(ctx, b.Leader)
 		if err != nil || l == nil {
 			return err
 		}
 		was, its := d.standing(b), d.standing(l)
-		if before, _ := precedence.Compare(&was, &its); before < 0 {
+		if before, _ := precedence.Compare(&was, &its); before < 0 && d.canLead(b, l) {
 			j.reelect = append(j.reelect, l.ID)
 		}
 	}

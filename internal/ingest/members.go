@@ -37,13 +37,17 @@ type reunion struct {
 }
 
 // judgeMembers judges the members of a leader again. It judges several at once if this cannot
-// change their verdicts; see [elections.judgeSome].
+// change their verdicts; see [elections.judgeSome]. If the leader still leads, its cluster then elects
+// again: a page that joined in the meantime gave way to members that may have left.
 func (e *elections) judgeMembers(ctx context.Context, leader dedup.Hash) error {
 	again := &reunion{leader, map[dedup.Hash]time.Time{}, map[dedup.Hash]dedup.Hash{}}
 	for {
 		members, err := e.waiting(ctx, again)
-		if err != nil || len(members) == 0 {
+		switch {
+		case err != nil || len(members) == 0 && (len(again.done) == 0 || !e.elects()):
 			return err
+		case len(members) == 0:
+			return e.reelect(ctx, leader)
 		}
 		for len(members) > 0 {
 			n, err := e.judgeSome(ctx, again, members[:min(len(members), maxAtOnce)])

@@ -32,7 +32,7 @@ type visit struct {
 	before *store.Record  // stored record; nil at the first visit
 	state  frontier.State // final state of the URL in the frontier; Unknown if it is not in the frontier
 
-	passedOn bool // the page has changed, and was a duplicate of the page at its canonical URL before
+	followed bool // the page has changed, and was a duplicate before
 	renamed  bool // the page keeps its verdict, but its canonical URL has changed, or whether it is private
 }
 
@@ -337,7 +337,7 @@ func (v *visit) succeed(kind store.VisitKind, was *store.Content, opt *Options) 
 	if resemblance >= opt.Rule.Similarity && r.Since.IsZero() {
 		r.Since = b.Seen()
 	}
-	v.passedOn = b.Follows() && b.CanonicalURL == b.DuplicateOf
+	v.followed = b.Follows()
 	return nil
 }
 

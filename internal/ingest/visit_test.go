@@ -5,11 +5,14 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"iter"
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -466,7 +469,7 @@ func TestLeaderThatHides(t *testing.T) {
 
 // TestSettled makes random visits to a few pages with a few texts, from several goroutines. It
 // checks that the leader of every duplicate is a leading page, and that the resemblance in its
-// record is right. With the smaller number of texts, most pages are copies of pages that change.
+// record is right. Pauses in the store let the visits interleave in many ways. With the smaller number of texts, most pages are copies of pages that change.
 func TestSettled(t *testing.T) {
 	checkVisits(t, func(*rapid.T) (workers []store.Store, reader store.Store) {
 		s := storetest.NewMemory()
@@ -505,6 +508,56 @@ func TestSettledByWorkers(t *testing.T) {
 	})
 }
 
+// A steppedStore calls a function before and after each call that matters for verdicts. The argument
+// is the name of the method. That of Commit is followed by the URL of the first entry.
+type steppedStore struct {
+	store.Store
+	before, after func(call string)
+}
+
+func (s *steppedStore) Lookup(ctx context.Context, asks []store.Ask) ([]store.Found, error) {
+	s.before("Lookup")
+	defer s.after("Lookup")
+	return s.Store.Lookup(ctx, asks)
+}
+
+func (s *steppedStore) Commit(ctx context.Context, entries []*store.Entry) ([]store.Outcome, error) {
+	call := "Commit " + entries[0].Record.URL
+	s.before(call)
+	defer s.after(call)
+	return s.Store.Commit(ctx, entries)
+}
+
+func (s *steppedStore) Pages(ctx context.Context, ids []dedup.Hash, want store.Want) ([]*store.Content, error) {
+	s.before("Pages")
+	defer s.after("Pages")
+	return s.Store.Pages(ctx, ids, want)
+}
+
+func (s *steppedStore) Members(ctx context.Context, leaders []dedup.Hash) iter.Seq2[*store.Record, error] {
+	return func(yield func(*store.Record, error) bool) {
+		s.before("Members")
+		defer s.after("Members")
+		s.Store.Members(ctx, leaders)(yield)
+	}
+}
+
+// pausing returns a store that pauses before and after each call, so that concurrent visits
+// interleave in many ways.
+func pausing(r *rapid.T, s store.Store) store.Store {
+	const most = 5 // steps of 50 µs, plus one
+	pauses := rapid.SliceOfN(rapid.IntRange(0, most), 50, 50).Draw(r, "pauses")
+	var calls atomic.Uint64
+	pause := func(string) {
+		if n := pauses[calls.Add(1)%uint64(len(pauses))]; n > 1 {
+			time.Sleep(time.Duration(n-1) * 50 * time.Microsecond)
+		} else if n == 1 {
+			runtime.Gosched()
+		}
+	}
+	return &steppedStore{s, pause, pause}
+}
+
 func checkVisits(t *testing.T, open func(*rapid.T) (workers []store.Store, reader store.Store)) {
 	opt := testOptions(t)
 	opt.Order = new(precedence.Order)
@@ -521,13 +574,14 @@ func checkVisits(t *testing.T, open func(*rapid.T) (workers []store.Store, reade
 		var workers []*Pipeline
 		for _, s := range stores {
 			defer s.Close()
-			p, err := New(context.Background(), s, opt)
+			p, err := New(context.Background(), pausing(r, s), opt)
 			if err != nil {
 				r.Fatal(err)
 			}
 			defer p.Close()
 			workers = append(workers, p)
 		}
+		rarely := rapid.SampledFrom([]int{1, 5}).Draw(r, "rarely")
 		rounds := rapid.IntRange(1, 5).Draw(r, "rounds")
 		for n := range rounds {
 			var pages []*crawler.Page
@@ -538,9 +592,10 @@ func checkVisits(t *testing.T, open func(*rapid.T) (workers []store.Store, reade
 				switch {
 				case text == "":
 					page = answered(url, 404, crawler.ProblemStatus)
-				case rapid.IntRange(0, 5).Draw(r, "noindex") == 0:
+				case rapid.IntRange(0, rarely).Draw(r, "noindex") == 0:
 					noindex(page)
 				}
+				page.Private = rapid.IntRange(0, rarely).Draw(r, "private") == 0
 				page = again(page, n+1)
 				page.FetchedAt = page.FetchedAt.Add(time.Duration(i))
 				pages = append(pages, page)
@@ -560,8 +615,8 @@ func checkVisits(t *testing.T, open func(*rapid.T) (workers []store.Store, reade
 	})
 }
 
-// checkSettled checks that the resemblance in each verdict is right, and that no two unique pages
-// have the same text. (Two pages too short to be compared may both lead, if one of them was judged
+// checkSettled checks that the resemblance in each verdict is right, that no page is led by one that
+// is withheld more, and that no two unique pages have the same text. (Two pages too short to be compared may both lead, if one of them was judged
 // while the other was waiting to be judged again.)
 func checkSettled(r *rapid.T, p *Pipeline, s store.Store) {
 	unique := map[dedup.Hash]*store.Record{}
@@ -584,7 +639,7 @@ func checkSettled(r *rapid.T, p *Pipeline, s store.Store) {
 			r.Fatalf("%s follows %s, of which nothing is known: %v", m.URL, m.DuplicateOf, err)
 		}
 		l := &pages[0].Record
-		if l.Follows() || l.Verdict != dedup.Unique && l.Verdict != dedup.Thin || l.NoIndex && !m.NoIndex {
+		if l.Follows() || l.Verdict != dedup.Unique && l.Verdict != dedup.Thin || precedence.Withheld(l) > precedence.Withheld(m) {
 			r.Errorf("%s follows %s", verdict(m), verdict(l))
 		}
 		one, other := p.opt.reread(&page.Content), p.opt.reread(pages[0])
