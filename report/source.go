@@ -21,18 +21,21 @@ type Source interface {
 }
 
 // FromStore returns a source for a report on a store's verdicts. The reason why a page leads its
-// cluster is the first criterion of package precedence that distinguishes it from the next member.
-func FromStore(s store.Reader) Source { return From(s, nil) }
-
-// From returns a source for a report on a store's verdicts. The function why must return the reason
-// why a page leads its cluster. If why is nil, From is like [FromStore].
-func From(s store.Reader, why func(ctx context.Context, leader *store.Record) (string, error)) Source {
+// cluster is the first criterion of package precedence that distinguishes it from the next member,
+// unless the reader is an explainer.
+func FromStore(s store.Reader) Source {
+	why, _ := s.(explainer)
 	return stored{s, why}
+}
+
+// An explainer is a reader with its own verdicts, which says why a page leads its cluster.
+type explainer interface {
+	WhyLeads(ctx context.Context, leader *store.Record) (string, error)
 }
 
 type stored struct {
 	s   store.Reader
-	why func(context.Context, *store.Record) (string, error) // nil means that package precedence gives the reason
+	why explainer // nil means that package precedence gives the reason
 }
 
 func (src stored) Head(ctx context.Context) (r Report, err error) {

@@ -32,7 +32,7 @@ func (n *next) add(r *store.Record) {
 // distinguishes it from the next member.
 func (b *batch) whyLeads(ctx context.Context, leader *store.Record) (string, error) {
 	if b.src.why != nil {
-		return b.src.why(ctx, leader)
+		return b.src.why.WhyLeads(ctx, leader)
 	}
 	first, err := b.firstOf(ctx, leader.ID)
 	if err != nil {
@@ -62,14 +62,17 @@ func (n *next) why(leader *store.Record, contained bool) string {
 
 // WhyLeads returns a function that says why a page leads the others, which must be all other pages of its
 // cluster. contained says whether the rule is containment.
-func WhyLeads(ctx context.Context, s store.Reader, contained bool) (func(leader *store.Record, others []*store.Record) string, error) {
+func WhyLeads(ctx context.Context, s store.Reader, contained bool) (func(leader *store.Record, others []*store.Record) (string, error), error) {
+	if e, is := s.(explainer); is {
+		return func(leader *store.Record, _ []*store.Record) (string, error) { return e.WhyLeads(ctx, leader) }, nil
+	}
 	order, err := precedence.Read(ctx, s)
-	return func(leader *store.Record, others []*store.Record) string {
+	return func(leader *store.Record, others []*store.Record) (string, error) {
 		n := newNext(order, leader, contained)
 		for _, r := range others {
 			n.add(r)
 		}
-		return n.why(leader, contained)
+		return n.why(leader, contained), nil
 	}, err
 }
 

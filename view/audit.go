@@ -54,6 +54,9 @@ func (v *View) auditOf(ctx context.Context, s store.Reader, choice string, nearl
 	if err != nil {
 		return nil, err
 	}
+	if v.opt.About.Whole { // earlier findings are based on the verdicts of the crawl
+		h = &audit.History{}
+	}
 	since := h.Last()
 	if number, err := strconv.Atoi(choice); err == nil {
 		since = h.Of(number)

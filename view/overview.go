@@ -123,7 +123,7 @@ func (v *View) explain(ctx context.Context, s store.Reader, clusters []clusterRo
 		}
 		var others []*store.Record
 		if others, err = records(ctx, s, c.others); err == nil {
-			c.Why = why(c.Leader, others)
+			c.Why, err = why(c.Leader, others)
 		}
 	}
 	return err

@@ -217,11 +217,10 @@ func (d *dedupRun) judge(ctx context.Context, s store.Store, name string, shared
 		if !d.pairs {
 			form := d.report
 			form.Rule = rule
-			from := report.FromStore(s)
 			if d.whole != nil {
-				from = ofWhole(d.whole)
+				return report.Write(ctx, w, report.FromStore(d.whole), form)
 			}
-			return report.Write(ctx, w, from, form)
+			return report.Write(ctx, w, report.FromStore(s), form)
 		}
 		return writePairs(w, complete.Pairs(ctx, s, rule, *d.memory))
 	})

@@ -20,7 +20,6 @@ import (
 	"skink/feed"
 	"skink/feed/release"
 	"skink/internal/archive"
-	"skink/internal/complete"
 	"skink/internal/corpus"
 	"skink/internal/session"
 	"skink/report"
@@ -140,7 +139,7 @@ func (f *exportFlags) run(ctx context.Context, con Console, _ []string) error {
 	if err := f.since.heed(&opt); err != nil {
 		return err
 	}
-	return withStore(ctx, con, *f.store, f.complete, func(s store.Reader, set store.Settings, _ *complete.Whole) error {
+	return withStore(ctx, con, *f.store, f.complete, func(s store.Reader, set store.Settings) error {
 		if opt.Markdown && set.Markdown == store.NoMarkdown {
 			return fmt.Errorf("%s has no Markdown: crawl into a new store with --markdown; if you have a web archive of the pages, run: skink crawl --store NEW --markdown --from ARCHIVE", *f.store)
 		}

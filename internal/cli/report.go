@@ -77,7 +77,7 @@ func (f *reportFlags) run(ctx context.Context, con Console, _ []string) error {
 	if err != nil {
 		return err
 	}
-	return withStore(ctx, con, *f.store, f.complete, func(s store.Reader, settings store.Settings, w *complete.Whole) error {
+	return withStore(ctx, con, *f.store, f.complete, func(s store.Reader, settings store.Settings) error {
 		if f.changes {
 			return f.writeChanges(ctx, con, s, opt.Format)
 		}
@@ -88,23 +88,19 @@ func (f *reportFlags) run(ctx context.Context, con Console, _ []string) error {
 			}
 			return f.out.write(ctx, con, func(out io.Writer) error { return report.WriteTotals(out, t, opt.Format) })
 		}
-		opt.About = report.About{Store: *f.store, Settings: settings, Whole: w != nil}
+		opt.About = report.About{Store: *f.store, Settings: settings, Whole: f.complete.complete}
 		var found *audit.Audit
 		if f.about != "" || conditions != nil {
 			if found, err = f.audit(ctx, s, settings, opt.About, conditions, since); err != nil {
 				return err
 			}
 		}
-		source := report.FromStore(s)
-		if w != nil {
-			source = ofWhole(w)
-		}
 		opt.Rule.Similarity, opt.Rule.MinWords, opt.Rule.Contained = settings.Similarity, settings.MinWords, settings.Contained
 		err := f.out.write(ctx, con, func(out io.Writer) error {
 			if f.about != "" {
 				return audit.Write(ctx, out, found, f.auditOutput(opt))
 			}
-			return report.Write(ctx, out, source, opt)
+			return report.Write(ctx, out, report.FromStore(s), opt)
 		})
 		if err != nil || conditions == nil {
 			return err
@@ -248,9 +244,8 @@ func addCompleteFlags(flags *pflag.FlagSet) *completeFlags {
 }
 
 // withStore opens the store in dir for reading, calls do, and closes the store. With --complete, it
-// first compares all pages with each other and passes the result to do as whole. Without it, whole
-// is nil.
-func withStore(ctx context.Context, con Console, dir string, how *completeFlags, do func(s store.Reader, settings store.Settings, whole *complete.Whole) error) (err error) {
+// first compares all pages with each other and passes the result to do.
+func withStore(ctx context.Context, con Console, dir string, how *completeFlags, do func(s store.Reader, settings store.Settings) error) (err error) {
 	limit := int64(math.MaxInt64) // only a comparison keeps to a limit
 	if how.complete {
 		limit = *how.memory
@@ -269,24 +264,32 @@ func withStore(ctx context.Context, con Console, dir string, how *completeFlags,
 	if err != nil {
 		return err
 	}
-	if !how.complete {
-		return do(s.Reader, settings, nil)
-	}
-	rule, err := session.StoredRule(settings, dir)
+	whole, err := how.judge(ctx, s.Reader, dir, &settings)
 	if err != nil {
 		return err
 	}
-	if typed(how.flags, "similarity") && rule.Contained > 0 {
-		return usagef("--similarity has no effect, because %s was created with --rule containment: omit it", harmless.Line(dir))
+	if whole != nil {
+		return do(whole, settings)
 	}
-	if typed(how.flags, "similarity") {
-		settings.Similarity = how.similarity
+	return do(s.Reader, settings)
+}
+
+// judge compares all pages of the store in dir with each other, and sets the similarity in its settings.
+// Without --complete, it returns nil.
+func (c *completeFlags) judge(ctx context.Context, s store.Reader, dir string, settings *store.Settings) (*complete.Whole, error) {
+	if !c.complete {
+		return nil, nil
 	}
-	whole, err := complete.Judge(ctx, s.Reader, complete.Options{Rule: rule, Similarity: settings.Similarity, Prefer: how.prefer.words, Keep: true, Memory: *how.memory})
+	rule, err := session.StoredRule(*settings, dir)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return do(whole, settings, whole)
+	if typed(c.flags, "similarity") {
+		if settings.Similarity = c.similarity; rule.Contained > 0 {
+			return nil, usagef("--similarity has no effect, because %s was created with --rule containment: omit it", harmless.Line(dir))
+		}
+	}
+	return complete.Judge(ctx, s, complete.Options{Rule: rule, Similarity: settings.Similarity, Prefer: c.prefer.words, Keep: true, Memory: *c.memory})
 }
 
 // storedSettings returns the settings of a store, or the defaults if the store is new and has none.
@@ -300,5 +303,3 @@ func storedSettings(ctx context.Context, s store.Reader) (store.Settings, error)
 	}
 	return *set, nil
 }
-
-func ofWhole(w *complete.Whole) report.Source { return report.From(w, w.WhyLeads) }

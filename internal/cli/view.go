@@ -35,19 +35,25 @@ store. skink crawl --view shows its own crawl, and can pause and stop it.
 By default, only this machine can open the view. If --listen specifies another address, other
 machines can open it, too; they need the printed address, which contains a secret token.
 
-This command shows the store docs on port 8466:
+With --complete, it compares all pages with each other before it starts, and shows the result. Start
+it again when the store has changed.
 
-  skink view --store docs --listen 8466`,
+These commands show the store docs on port 8466, and let pages of one folder lead their duplicates:
+
+  skink view --store docs --listen 8466
+  skink view --complete --prefer '/docs/'`,
 	setup: setupView,
+	rules: completeRules,
 }
 
 type viewFlags struct {
-	store  *string
-	listen address
+	store    *string
+	listen   address
+	complete *completeFlags
 }
 
 func setupView(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
-	f := &viewFlags{store: addStoreFlag(flags)}
+	f := &viewFlags{store: addStoreFlag(flags), complete: addCompleteFlags(flags)}
 	f.listen = address{viewAddress, viewAddress}
 	flags.Var(&f.listen, "listen", "`ADDR` listen on this address; a port without a host means 127.0.0.1")
 	return f.run
@@ -63,9 +69,16 @@ func (f *viewFlags) run(ctx context.Context, con Console, _ []string) error {
 			return err
 		}
 		rule, err := session.StoredRule(settings, *f.store)
+		if err != nil {
+			return err
+		}
 		opt = viewOf(f.listen.full, rule)
 		opt.Store, opt.Name, opt.Moment = lent, *f.store, session.MomentOf
-		opt.About = report.About{Store: opt.Name, Settings: settings}
+		whole, err := f.complete.judge(ctx, s, opt.Name, &settings)
+		if whole != nil {
+			opt.Store, opt.Rule.Similarity = judged{lent, whole}, settings.Similarity
+		}
+		opt.About = report.About{Store: opt.Name, Settings: settings, Whole: whole != nil}
 		return err
 	})
 	if err != nil {
@@ -78,6 +91,16 @@ func (f *viewFlags) run(ctx context.Context, con Console, _ []string) error {
 	fmt.Fprintf(con.Err, "%s is shown at %s\nPress Ctrl-C to stop.\n", opt.Name, server.URL())
 	<-ctx.Done()
 	return server.Close()
+}
+
+// A judged lends a store with the verdicts of a comparison of all its pages.
+type judged struct {
+	*lender
+	whole *complete.Whole
+}
+
+func (j judged) Read(ctx context.Context, read func(store.Reader) error) error {
+	return j.lender.Read(ctx, func(s store.Reader) error { return read(j.whole.On(s)) })
 }
 
 // viewOf returns the options for showing a store in a browser at address. rule is the rule by which

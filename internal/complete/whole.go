@@ -58,7 +58,7 @@ type Whole struct {
 	words      int    // sum of the words of all texts that are not short
 	clustering        // clusters of the texts
 	compared   int    // number of pairs of texts compared exactly
-	urls       urls
+	urls       *urls
 	progress   progress
 }
 
@@ -101,10 +101,21 @@ func Judge(ctx context.Context, s store.Reader, opt Options) (*Whole, error) {
 	return w, nil
 }
 
+// On returns the verdicts of w for a reader of the same store. A page that has been added since the comparison
+// keeps the verdict of the crawl.
+func (w *Whole) On(s store.Reader) *Whole {
+	on := *w
+	on.Reader = s
+	return &on
+}
+
 // compareTexts compares the pages of a store at the given similarities, which must be in ascending
 // order. The result contains the cluster of each text at each similarity. A cached result may also
 // contain other similarities.
 func compareTexts(ctx context.Context, s store.Reader, opt Options, similarities ...float64) (*Whole, *dedup.Taken, error) {
+	if judged, is := s.(*Whole); is { // its verdicts are no input of a comparison
+		s = judged.Reader
+	}
 	end, err := s.End(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -165,7 +176,7 @@ func (w *Whole) occurrences(words int) *dedup.Occurrences {
 // precedence, without comparing them.
 func readWhole(ctx context.Context, s store.Reader, opt Options) (_ *Whole, err error) {
 	by := ranking{longest: opt.Longest || opt.Rule.Contained > 0, stored: opt.Longest}
-	w := &Whole{Reader: s, rule: opt.Rule, by: by, sparing: opt.Sparing, keep: opt.Keep, memory: opt.Memory}
+	w := &Whole{Reader: s, rule: opt.Rule, by: by, sparing: opt.Sparing, keep: opt.Keep, memory: opt.Memory, urls: &urls{}}
 	w.progress.tell, w.progress.all = opt.Progress, allSteps
 	if w.order, err = precedence.Read(ctx, s, opt.Prefer...); err != nil {
 		return nil, err
