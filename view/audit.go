@@ -32,6 +32,7 @@ const sinceNone = "none"
 type compared struct {
 	*audit.Audit
 	earlier []audit.Crawl
+	end     store.Cursor // position of the store when the audit began
 }
 
 type nearlyOf func(ctx context.Context, s store.Reader) (*audit.Nearly, error)
@@ -67,8 +68,12 @@ func (v *View) auditOf(ctx context.Context, s store.Reader, choice string, nearl
 			return nil, err
 		}
 	}
+	end, err := s.End(ctx)
+	if err != nil {
+		return nil, err
+	}
 	a, err := audit.Read(ctx, s, opt)
-	return &compared{a, h.Earlier()}, err
+	return &compared{a, h.Earlier(), end}, err
 }
 
 type auditView struct {
@@ -77,6 +82,7 @@ type auditView struct {
 	Making bool
 	Failed string
 	None   bool
+	Old    bool   // whether the store has changed since
 	URLs   int64  // URLs covered by the audit
 	Seen   string // says which part of the site was fetched
 	Gaps   []audit.Gap
@@ -149,6 +155,8 @@ func (v *View) audited(r *http.Request) *auditView {
 		s.URLs, s.Unknown, s.Seen, s.Gaps = a.URLs, a.Unknown(), a.Coverage.String(), a.Coverage.Gaps
 		s.Since, s.Crawls, s.Filter = a.Since(), choicesOf(a), filterOf(a, r)
 		s.Groups = a.Groups(s.Filter.Filter)
+		end, err := borrowed(r.Context(), v.opt.Store, func(from store.Reader) (store.Cursor, error) { return from.End(r.Context()) })
+		s.Old = err == nil && end != a.end // the page itself reports an error of the store
 	}
 	return s
 }

@@ -61,7 +61,8 @@ func audited(t *testing.T, v *View, server *httptest.Server, after *compared, qu
 // TestAuditSince checks that the view shows which findings are new, fixed and remaining, and that
 // the other crawl can be chosen.
 func TestAuditSince(t *testing.T) {
-	v, server := newView(t, twiceCrawled(t), nil)
+	s := twiceCrawled(t)
+	v, server := newView(t, s, nil)
 	body := audited(t, v, server, nil, "")
 	row := `Titles under 10 characters</a></th><td class="number"><b>1</b></td><td class="number">1</td><td class="number">2</td><td class="number"></td><td class="soft">titles.short</td>`
 	for _, want := range []string{"Compared with crawl 1.", row, `<option value="1" selected>crawl 1, 2026-11-01 10:00:00</option><option value="none">no crawl</option>`, `<span class="badge badge-note"><span aria-hidden="true">●</span> note</span>`} {
@@ -82,6 +83,19 @@ func TestAuditSince(t *testing.T) {
 	body = audited(t, v, server, before, "")
 	if strings.Contains(body, "Compared with crawl") || strings.Contains(body, "<th scope=\"col\" class=\"number\">New</th>") || !strings.Contains(body, `<option value="none" selected>`) {
 		t.Errorf("the audit is compared although that was not asked for\n%s", body)
+	}
+	const changed = "The store has changed since"
+	if strings.Contains(body, changed) {
+		t.Error("the audit is said to be old")
+	}
+	commit(t, s, entryOf(t, testPage{url: "https://a.example/later", title: "Later", text: words(5000, 5300)}, 1))
+	for _, path := range []string{"/audit", "/overview"} {
+		if body := get(t, server, path); !strings.Contains(body, changed) {
+			t.Errorf("%s does not say that the audit is old\n%s", path, body)
+		}
+	}
+	if body = audited(t, v, server, nil, ""); !strings.Contains(body, changed) {
+		t.Error("only a new audit knows the changes")
 	}
 }
 

@@ -264,21 +264,18 @@ func withStore(ctx context.Context, con Console, dir string, how *completeFlags,
 	if err != nil {
 		return err
 	}
-	whole, err := how.judge(ctx, s.Reader, dir, &settings)
+	judged, err := how.judge(ctx, s.Reader, dir, &settings)
 	if err != nil {
 		return err
 	}
-	if whole != nil {
-		return do(whole, settings)
-	}
-	return do(s.Reader, settings)
+	return do(judged, settings)
 }
 
 // judge compares all pages of the store in dir with each other, and sets the similarity in its settings.
-// Without --complete, it returns nil.
-func (c *completeFlags) judge(ctx context.Context, s store.Reader, dir string, settings *store.Settings) (*complete.Whole, error) {
+// Without --complete, it returns the store as it is.
+func (c *completeFlags) judge(ctx context.Context, s store.Reader, dir string, settings *store.Settings) (store.Reader, error) {
 	if !c.complete {
-		return nil, nil
+		return s, nil
 	}
 	rule, err := session.StoredRule(*settings, dir)
 	if err != nil {

@@ -74,11 +74,11 @@ func (f *viewFlags) run(ctx context.Context, con Console, _ []string) error {
 		}
 		opt = viewOf(f.listen.full, rule)
 		opt.Store, opt.Name, opt.Moment = lent, *f.store, session.MomentOf
-		whole, err := f.complete.judge(ctx, s, opt.Name, &settings)
-		if whole != nil {
+		shown, err := f.complete.judge(ctx, s, opt.Name, &settings)
+		if whole, is := shown.(*complete.Whole); is {
 			opt.Store, opt.Rule.Similarity = judged{lent, whole}, settings.Similarity
 		}
-		opt.About = report.About{Store: opt.Name, Settings: settings, Whole: whole != nil}
+		opt.About = report.About{Store: opt.Name, Settings: settings, Whole: f.complete.complete}
 		return err
 	})
 	if err != nil {

@@ -30,11 +30,8 @@ func (p *patterns) add(at int32, url string) {
 	all := []string{host + shape}
 	path, _, _ := strings.Cut(url, "?")
 	last := max(strings.LastIndexByte(strings.TrimSuffix(path, "/"), '/'), 0)
-	if _, names, asks := strings.Cut(shape, "?"); strings.Count(path[:last], "/") > 2 { // the URL is in a folder
-		if asks {
-			names = "?" + names
-		}
-		all = []string{host + "/…" + path[last:] + names, all[0]}
+	if strings.Count(path[:last], "/") > 2 { // the URL is in a folder
+		all = []string{host + "/…" + path[last:] + shape[strings.IndexByte(shape+"?", '?'):], all[0]}
 	}
 	for _, pattern := range all {
 		pattern = unique.Make(pattern).Value()

@@ -88,9 +88,6 @@ func (f *Finding) sinceCells() string {
 }
 
 func (f *Finding) sinceLines() (lines []string) {
-	if f.list.audit.past == nil {
-		return nil
-	}
 	if note := f.Note(); note != "" {
 		lines = append(lines, note)
 	}
