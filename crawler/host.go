@@ -120,14 +120,14 @@ func (h *host) nextDepth() int {
 }
 
 // nextPriority returns the priority of the host's next URL, or 0 if it is unknown.
-func (h *host) nextPriority() int {
-	if h.supply == urgent && h.mustTake() {
-		return RequisitePriority
-	}
+func (h *host) nextPriority() (p int) {
 	if len(h.urls) > 0 {
-		return h.urls[0].Priority
+		p = h.urls[0].Priority
 	}
-	return 0
+	if h.supply == urgent && h.mustTake() {
+		p = min(p, 0) + RequisitePriority
+	}
+	return p
 }
 
 // idle reports whether a host can be removed from memory without loss, because its state would not

@@ -63,7 +63,7 @@ func LeadsOf(p *Page, opt *Options) (*Leads, error) {
 		return l, nil // redirects of URLs that are only checked are not followed
 	}
 	for _, url := range p.Sitemaps {
-		l.Items = append(l.Items, frontier.Item{URL: url, From: l.via, Kind: frontier.Sitemap})
+		l.Items = append(l.Items, frontier.Item{URL: url, From: l.via, Kind: frontier.Sitemap, Priority: opt.Scope.Priority(url)})
 	}
 	if p.Location != "" && opt.Scope != nil {
 		return l, l.redirect(p.Location, opt)
@@ -103,7 +103,7 @@ func (l *Leads) redirect(target string, opt *Options) error {
 		l.Beyond = append(l.Beyond, frontier.Leave(target, string(refused)))
 		return nil
 	}
-	l.Items = append(l.Items, frontier.Item{URL: target, From: l.via, Via: cmp.Or(from.Via, from.URL), Depth: from.Depth, Hops: from.Hops + 1, Kind: from.Kind})
+	l.Items = append(l.Items, frontier.Item{URL: target, From: l.via, Via: cmp.Or(from.Via, from.URL), Depth: from.Depth, Hops: from.Hops + 1, Kind: from.Kind, Priority: opt.Scope.Priority(target)})
 	return nil
 }
 
@@ -293,7 +293,7 @@ func (f *following) resolve(href string, how use) string {
 func (l *Leads) link(url string) {
 	switch refused := l.opt.refuse(url, forPage, l.from.URL, l.from.Depth+1); {
 	case refused == "":
-		l.Items = append(l.Items, frontier.Item{URL: url, From: l.via, Depth: l.from.Depth + 1})
+		l.Items = append(l.Items, frontier.Item{URL: url, From: l.via, Depth: l.from.Depth + 1, Priority: l.opt.Scope.Priority(url)})
 	case refused.elsewhere() && l.opt.CheckOthers && frontier.HostOf(url) != frontier.HostOf(l.from.URL):
 		l.check(url)
 	default:

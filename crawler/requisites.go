@@ -34,7 +34,7 @@ import (
 // if pages fetched later link to it. Files that only scripts load are not found unless a
 // browser renders the page; see draw.go.
 
-// RequisitePriority is the priority of requisites, which puts them before pages.
+// RequisitePriority is added to the priority of a page for its requisites, which puts them before the page's like.
 const RequisitePriority = -1
 
 // require adds the URL of a requisite to Items. The URL may be outside the scope. A style sheet may
@@ -45,9 +45,9 @@ func (l *Leads) require(url string) {
 	if l.opt.Scope == nil || imports && from.Hops >= MaxHops || l.opt.refuse(url, forRequisite, from.URL, 0) != "" {
 		return
 	}
-	item := frontier.Item{URL: url, From: l.via, Depth: from.Depth + 1, Kind: frontier.Requisite, Priority: RequisitePriority}
+	item := frontier.Item{URL: url, From: l.via, Depth: from.Depth + 1, Kind: frontier.Requisite, Priority: min(from.Priority, 0) + RequisitePriority}
 	if imports {
-		item.From, item.Depth, item.Hops = from.URL, from.Depth, from.Hops+1
+		item.From, item.Depth, item.Hops, item.Priority = from.URL, from.Depth, from.Hops+1, min(from.Priority, RequisitePriority)
 	}
 	l.Items = append(l.Items, item)
 }

@@ -137,6 +137,9 @@ func (e *extent) String() string {
 	if e.MaxDepth > 0 {
 		fmt.Fprintf(b, " max-depth=%d", e.MaxDepth)
 	}
+	if e.Priority > 0 {
+		fmt.Fprintf(b, " priority=%d", e.Priority)
+	}
 	for _, p := range e.Include {
 		fmt.Fprintf(b, " include=%s", p)
 	}
@@ -191,6 +194,22 @@ func (s *Scope) refuse(url string, p purpose, depth, most int, orders *Orders) r
 		return ""
 	}
 	return why
+}
+
+// Priority returns the priority in the frontier of a page. If it is in the extents of several seeds, the most urgent of
+// theirs counts.
+func (s *Scope) Priority(url string) (p int) {
+	if s == nil {
+		return 0
+	}
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	for _, e := range s.extents {
+		if e.Priority > p && (s.seeds[url] == e || e.near(url) && e.refuse(url, false, nil, 0, 0) == "") {
+			p = e.Priority
+		}
+	}
+	return -p * frontier.SeedPriority
 }
 
 func excluded(by *regexp.Regexp) refusal {

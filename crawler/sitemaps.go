@@ -193,7 +193,7 @@ func (c *Crawl) listed(base *frontier.Base, from frontier.Item, e *sitemap.Entry
 	case !e.Index:
 		l.Pages++
 		l.URLs = append(l.URLs, url)
-		return frontier.Item{URL: url, From: c.opt.referrer(from.URL), Depth: 1}, true
+		return frontier.Item{URL: url, From: c.opt.referrer(from.URL), Depth: 1, Priority: c.opt.Scope.Priority(url)}, true
 	case from.Depth+1 >= maxSitemapDepth:
 		l.Cut = fmt.Errorf("sitemap index files are nested more than %d levels deep: deeper ones were not read", maxSitemapDepth)
 		return frontier.Item{}, false
@@ -202,7 +202,7 @@ func (c *Crawl) listed(base *frontier.Base, from frontier.Item, e *sitemap.Entry
 		return frontier.Item{}, false
 	}
 	l.Sitemaps++
-	return frontier.Item{URL: url, From: c.opt.referrer(from.URL), Depth: from.Depth + 1, Kind: frontier.Sitemap}, true
+	return frontier.Item{URL: url, From: c.opt.referrer(from.URL), Depth: from.Depth + 1, Kind: frontier.Sitemap, Priority: from.Priority}, true
 }
 
 // queue adds items from a sitemap to the frontier.

@@ -63,10 +63,12 @@ type Item struct {
 	From string `json:",omitempty"` // URL of the page, redirect, sitemap or style sheet that named URL; "" for a seed, and if the crawl does not keep it
 }
 
-// The lowest and highest priorities. Values outside this range are stored as the nearer limit.
+// The lowest and highest priorities. Values outside this range are stored as the nearer limit. A seed may come
+// seven times SeedPriority before others, and among its pages those that change come first.
 const (
 	SoonestPriority = -128
 	LatestPriority  = 127
+	SeedPriority    = 16
 )
 
 // An ItemKind is the purpose for which an item is fetched. The numbers are stored and must not

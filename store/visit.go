@@ -1,6 +1,7 @@
 package store
 
 import (
+	"math/bits"
 	"time"
 
 	"skink/dedup"
@@ -126,7 +127,7 @@ const afterPages = 2
 // Revisit returns the item to visit the URL of a record again. due is the time at which the visit was
 // requested. If conditional is true, the item has the validators of the record.
 func Revisit(r *Record, due time.Time, conditional bool) frontier.Item {
-	it := frontier.Item{URL: r.URL, From: r.From, Via: r.Via, Depth: r.Depth, Hops: r.Hops, Kind: r.ItemKind(), Due: due}
+	it := frontier.Item{URL: r.URL, From: r.From, Via: r.Via, Depth: r.Depth, Hops: r.Hops, Kind: r.ItemKind(), Due: due, Priority: -r.haste()}
 	if it.Kind == frontier.Requisite {
 		it.Priority = afterPages
 	}
@@ -134,6 +135,28 @@ func Revisit(r *Record, due time.Time, conditional bool) frontier.Item {
 		it.ETag, it.Modified = r.ETag, r.Modified
 	}
 	return it
+}
+
+// Changes returns the number of changes to the page's text, as far as r remembers its visits, and the time of the
+// earliest visit after which the text changed.
+func (r *Record) Changes() (n int, since time.Time) {
+	hash := r.Hash
+	for _, v := range r.Earlier {
+		if v.Hash != hash {
+			n, since, hash = n+1, v.At, v.Hash
+		}
+	}
+	return n, since
+}
+
+// haste is how many priorities the page comes before pages that have never changed: one more each time the mean time
+// between its changes is halved. It depends only on what a visit without a change leaves as it is.
+func (r *Record) haste() int {
+	n, since := r.Changes()
+	if n == 0 || r.Follows() {
+		return 0
+	}
+	return min(bits.Len64(uint64(64*24*time.Hour*time.Duration(n)/max(r.Began().Sub(since), 1))), frontier.SeedPriority-1)
 }
 
 // Succeeds adds history to r, the record of a new visit. before is the page's previous record,

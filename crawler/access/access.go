@@ -115,6 +115,7 @@ type Seed struct {
 	URL      string // canonical
 	Scope    string // see [skink/crawler.NewScope]; "" means that of the crawl
 	MaxDepth int    // maximum distance from a seed, in links; 0 means that of the crawl
+	Priority int    // 0 to 7; pages of seeds with higher numbers are fetched sooner
 	Include  []*regexp.Regexp
 	Exclude  []*regexp.Regexp
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -196,6 +197,7 @@ func addOwnFlags(s *access.Seed, flags *pflag.FlagSet) {
 	})
 	flags.Var(oneOf(&s.Scope, crawler.ScopeHost, crawler.ScopeDomain, crawler.ScopePrefix, crawler.ScopeAny), "scope", "")
 	flags.Var(whole(&s.MaxDepth, 1, "1 or more"), "max-depth", "")
+	flags.Var(&number[int]{&s.Priority, "int", parseWhole[int], strconv.Itoa, "a whole number", 0, 7, "0 to 7"}, "priority", "")
 	flags.Var(expressions(&s.Include), "include", "")
 	flags.Var(expressions(&s.Exclude), "exclude", "")
 }

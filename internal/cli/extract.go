@@ -41,9 +41,6 @@ These commands print a page as a JSON object, and its main text as Markdown:
   skink extract --json testdata/site/index.html
   skink extract --markdown testdata/site/index.html`,
 	setup: setupExtract,
-	rules: []flagRule{
-		{"images,links", modifies, "markdown", ""},
-	},
 }
 
 type extracted struct {
@@ -69,18 +66,14 @@ type extracted struct {
 }
 
 type extractFlags struct {
-	json, markdown, pictures bool
-
-	links extract.Links   // form of links in Markdown; "" means that links stay as written in the page
-	fetch crawler.Options // options for fetching a page
+	json, markdown bool
+	fetch          crawler.Options // options for fetching a page
 }
 
 func setupExtract(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
 	f := &extractFlags{fetch: crawler.Defaults()}
 	flags.BoolVar(&f.json, "json", false, "print one JSON object for each page: {\"path\",\"title\",\"lang\",\"text\",\"words\",...}")
 	flags.BoolVar(&f.markdown, "markdown", false, "print the main text as Markdown; with --json, add it to each object")
-	flags.BoolVar(&f.pictures, "images", false, "with --markdown: keep the images that are part of the text")
-	flags.Var(oneOf(&f.links, extract.LinksNone, extract.LinksText, extract.LinksWhole), "links", "with --markdown: remove links (none), keep only their text (text), or make their URLs absolute (absolute); default: links stay as they are")
 	addPrivateFlag(flags, &f.fetch)
 	return f.run
 }
@@ -133,14 +126,7 @@ func (f *extractFlags) print(w io.Writer, name string, doc *extract.Document) er
 	words.Read([]byte(doc.Text))
 	markdown := ""
 	if f.markdown {
-		opt := extract.MarkdownOptions{Pictures: f.pictures}
-		if base, err := frontier.NewBase(name, doc.Base, doc.Charset); err == nil && f.links == extract.LinksWhole { // in a file without a URL, links stay as written
-			opt.Resolve = base.Absolute
-		}
-		markdown = doc.Markdown(opt)
-		if f.links != "" {
-			markdown = extract.RewriteLinks(markdown, f.links)
-		}
+		markdown = doc.Markdown(extract.MarkdownOptions{})
 	}
 	switch {
 	case f.json:

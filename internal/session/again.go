@@ -202,7 +202,11 @@ func recordOf(ctx context.Context, s store.Reader, url string) (*store.Record, e
 // private exactly if the last one was: a stranger's 304 must not confirm a private text, or the
 // other way round.
 func (c *selection) itemOf(r *store.Record) frontier.Item {
-	return store.Revisit(r, c.round.Asked, r.Private == c.crawl.IsPrivate(r.URL))
+	item := store.Revisit(r, c.round.Asked, r.Private == c.crawl.IsPrivate(r.URL))
+	if item.Kind != frontier.Requisite {
+		item.Priority += c.crawl.Scope.Priority(r.URL)
+	}
+	return item
 }
 
 // visited takes the URLs with a record that the options select, and those that earlier runs

@@ -195,7 +195,7 @@ func (m *moves) sown(ctx context.Context, url string) error {
 	m.crawl.AddSeed(url)
 	m.sayRefused(m.options, url)
 	m.seeds.Add(Seeds{URLs: []string{url}})
-	return plant(ctx, m.store, m.seeds)
+	return plant(ctx, m.store, m.options, m.seeds)
 }
 
 // sayRefused says which seeds must not be requested.

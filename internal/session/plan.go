@@ -163,7 +163,7 @@ func (r *run) nothingLeft(ctx context.Context, p plan, firstDue time.Time) error
 	if err := r.completeOutputs(ctx); err != nil {
 		return err
 	}
-	if err := plant(ctx, r.store, p.seeds); err != nil { // the seeds may include a folder that has moved
+	if err := plant(ctx, r.store, &p.crawl, p.seeds); err != nil { // the seeds may include a folder that has moved
 		return err
 	}
 	if err := r.endCrawl(ctx, p); err != nil { // an earlier run may have been killed after its last visit
@@ -216,7 +216,7 @@ func (r *run) greeting(counts frontier.Counts, pages, back int64) string {
 // run.
 func (r *run) begin(ctx context.Context, p plan) (counts frontier.Counts, back int64, err error) {
 	r.sayRefused(&p.crawl, r.steer.seeds().URLs...)
-	if err := plant(ctx, r.store, p.seeds); err != nil {
+	if err := plant(ctx, r.store, &p.crawl, p.seeds); err != nil {
 		return counts, 0, err
 	}
 	if err := r.overrides().write(ctx, r.store); err != nil {
@@ -234,11 +234,15 @@ func (r *run) begin(ctx context.Context, p plan) (counts frontier.Counts, back i
 	return counts, back, err
 }
 
-func plant(ctx context.Context, s store.Store, all Seeds) error {
+func plant(ctx context.Context, s store.Store, o *crawler.Options, all Seeds) error {
 	if err := all.write(ctx, s); err != nil {
 		return fmt.Errorf("write seeds: %w", err)
 	}
-	if _, err := s.Discover(ctx, all.Items()); err != nil {
+	items := all.Items()
+	for i := range items {
+		items[i].Priority = o.Scope.Priority(items[i].URL)
+	}
+	if _, err := s.Discover(ctx, items); err != nil {
 		return fmt.Errorf("write seeds: %w", err)
 	}
 	return nil

@@ -69,24 +69,12 @@ func (s Schedule) interval(r *store.Record) time.Duration {
 // usual returns the interval for a page that could be fetched and is not a duplicate.
 func (s Schedule) usual(r *store.Record) time.Duration {
 	stood := r.Visited().Sub(r.FetchedAt)
-	changes, since := changesOf(r)
+	changes, since := r.Changes()
 	if changes == 0 {
 		return s.bounded(max(r.Visited().Sub(r.FirstFetched()), s.First))
 	}
 	each := r.Visited().Sub(since) / time.Duration(changes)
 	return s.bounded(max(each/2, stood))
-}
-
-// changesOf returns the number of changes to a page's text according to its record, and the time of
-// the earliest visit after which the text changed.
-func changesOf(r *store.Record) (changes int, since time.Time) {
-	hash := r.Hash
-	for _, v := range r.Earlier {
-		if v.Hash != hash {
-			changes, since, hash = changes+1, v.At, v.Hash
-		}
-	}
-	return changes, since
 }
 
 func (s Schedule) bounded(d time.Duration) time.Duration { return max(s.Least, min(d, s.Most)) }

@@ -81,9 +81,11 @@ func (r *run) positionOf(i int, last position) position {
 	return last
 }
 
-// item returns the item of an element with the given record.
-func (r *run) item(e runElem, record *store.Record) frontier.Item {
-	return store.Revisit(record, time.Unix(0, r.due).UTC(), e.conditional)
+// item returns the item of an element with the given record, of a run with the key.
+func (r *run) item(e runElem, record *store.Record, key position) frontier.Item {
+	it := store.Revisit(record, time.Unix(0, r.due).UTC(), e.conditional)
+	it.Priority = key.level.priority()
+	return it
 }
 
 // left reports whether an element has left the run. If thorough is true, left also looks whether its
@@ -406,7 +408,7 @@ func (s *Store) takeRun(txn *badgerdb.Txn, h *waitingHost, l *lane, item *badger
 		if !e.stays && isSince(r.due, page.record) { // it has left this run, and is in a later one
 			continue
 		}
-		*items = append(*items, r.item(e, page.record))
+		*items = append(*items, r.item(e, page.record, key))
 		h.taken[p] = true
 		s.handed.Store(page.record.ID, page)
 		s.queue.runs.taken[e.num] = inRun{p, key, r.due, e, page.record.ID}
@@ -451,7 +453,7 @@ func (s *Store) loadRuns(thorough bool) (empty [][]byte, err error) {
 func (r reader) revisits(ctx context.Context, prefix []byte, fn func(num uint64, it frontier.Item) error) error {
 	visits := readVisits(r.txn)
 	defer visits.close()
-	return scanRuns(ctx, r.txn, prefix, func(_ string, _ position, run *run) error {
+	return scanRuns(ctx, r.txn, prefix, func(_ string, key position, run *run) error {
 		for _, e := range run.elems {
 			left, err := run.left(visits, e, true)
 			var v stored
@@ -459,7 +461,7 @@ func (r reader) revisits(ctx context.Context, prefix []byte, fn func(num uint64,
 				v, err = visits.stored(e.num)
 			}
 			if err == nil && v.record != nil {
-				err = fn(e.num, run.item(e, v.record))
+				err = fn(e.num, run.item(e, v.record, key))
 			}
 			if err != nil {
 				return err
