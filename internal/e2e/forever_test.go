@@ -299,20 +299,24 @@ func heapNow(t *testing.T, w *worker) float64 {
 	return heap
 }
 
-// TestForeverTogether crawls two sites with two workers for six days. They sleep and wake together. No page may be
-// visited twice for the same due time.
+// TestForeverTogether crawls two sites with two workers for three days, with SKINK_LONG=full for six. They sleep and wake together. No page may be
+// visited twice for the same due time. In the end, the index to which one of them sends its feed must equal an export.
 func TestForeverTogether(t *testing.T) {
-	long(t)
+	days := map[form]int{short: 3, full: 6}[long(t)]
 	t.Parallel()
 	site, other, skink, store := startCalendar(t, "site"), startCalendar(t, "other"), buildSkink(t), postgrestest.Start(t).URL("web")
-	begin := func(name string) *worker {
-		w := startWorker(t, skink, "crawl", "--store", store, "--worker", name, "--delay", "0", "--sitemaps", "off", "--recrawl", "due", "--recrawl-min", leastDays.String(), "--recrawl-max", mostDays.String(),
-			"--forever", site.URL+"/", other.URL+"/")
+	x := &index{docs: map[string]map[string]any{}}
+	fed := httptest.NewServer(x)
+	defer fed.Close()
+	begin := func(name string, more ...string) *worker {
+		args := []string{"crawl", "--store", store, "--worker", name, "--delay", "0", "--sitemaps", "off", "--recrawl", "due", "--recrawl-min", leastDays.String(), "--recrawl-max", mostDays.String(),
+			"--forever", site.URL + "/", other.URL + "/"}
+		w := startWorker(t, skink, append(args, more...)...)
 		eventually(t, "the crawl sleeps", func() bool { return strings.Contains(w.said.String(), "Sleeping until") })
 		return w
 	}
-	workers := []*worker{begin("a"), begin("b")}
-	for range 6 {
+	workers := []*worker{begin("a", "--feed", fed.URL+"/pages"), begin("b")}
+	for range days {
 		other.change(func() { other.day++ })
 		site.pass(t, workers...)
 	}
@@ -327,5 +331,24 @@ func TestForeverTogether(t *testing.T) {
 	}
 	site.check(t, nil)
 	other.check(t, nil)
-	t.Logf("%d and %d visits", len(site.seen(0)), len(other.seen(0)))
+	whole, err := exec.Command(skink, "export", "--store", store).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := appliedFeed(t, string(whole))
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for id, line := range want {
+		var page map[string]any
+		if err := json.Unmarshal([]byte(line), &page); err != nil {
+			t.Fatal(err)
+		}
+		if doc := x.docs[id]; doc == nil || doc["url"] != page["url"] || doc["text"] != page["text"] {
+			t.Errorf("the index has %v\nwant %s", doc, line)
+		}
+	}
+	if len(x.docs) != len(want) || len(want) < 12 {
+		t.Errorf("the index has %d documents, the export %d", len(x.docs), len(want))
+	}
+	t.Logf("%d and %d visits, %d pages in the index", len(site.seen(0)), len(other.seen(0)), len(want))
 }

@@ -14,9 +14,10 @@ import (
 )
 
 // An index is an in-memory server that handles bulk requests like Elasticsearch and OpenSearch. It
-// requires credentials if the argument of serve has any. It answers the first item with "too busy",
-// and refuses items whose title begins with "Refused".
+// answers the first item with "too busy", and refuses items whose title begins with "Refused".
 type index struct {
+	credentials string // of each request; "" means that it needs none
+
 	mu   sync.Mutex
 	docs map[string]map[string]any // guarded by mu: documents by id
 	busy bool                      // guarded by mu: the answer "too busy" has been sent
@@ -26,19 +27,21 @@ type index struct {
 var indexes sync.Map // maps a *server to its *index
 
 func serveIndex(s *server, credentials string) string {
-	x := &index{docs: map[string]map[string]any{}}
+	x := &index{credentials: credentials, docs: map[string]map[string]any{}}
 	indexes.Store(s, x)
-	return s.listen(func(w http.ResponseWriter, r *http.Request) {
-		if credentials != "" && r.Header.Get("Authorization") != credentials {
-			http.Error(w, `{"error":{"type":"security_exception","reason":"missing authentication credentials"}}`, http.StatusUnauthorized)
-			return
-		}
-		if r.Method != http.MethodPost || r.URL.Path != "/pages/_bulk" {
-			http.NotFound(w, r)
-			return
-		}
-		json.NewEncoder(w).Encode(map[string]any{"errors": true, "items": x.bulk(r)})
-	})
+	return s.listen(x.ServeHTTP)
+}
+
+func (x *index) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if x.credentials != "" && r.Header.Get("Authorization") != x.credentials {
+		http.Error(w, `{"error":{"type":"security_exception","reason":"missing authentication credentials"}}`, http.StatusUnauthorized)
+		return
+	}
+	if r.Method != http.MethodPost || r.URL.Path != "/pages/_bulk" {
+		http.NotFound(w, r)
+		return
+	}
+	json.NewEncoder(w).Encode(map[string]any{"errors": true, "items": x.bulk(r)})
 }
 
 func (x *index) bulk(r *http.Request) (items []any) {

@@ -82,7 +82,7 @@ func eventually(t *testing.T, what string, is func() bool) {
 	}
 }
 
-// TestOrdersReachWorkers gives each order to three workers on a server. The log of the sites must show that
+// TestOrdersReachWorkers gives each order to three workers on a server, which have a configuration file. The log of the sites must show that
 // every worker obeys, apart from one request of each host that was under way. No order may be lost when the
 // process that gave it, or one that obeyed it, is killed. No URL may occur twice in the logs of the workers.
 //
@@ -92,8 +92,16 @@ func TestOrdersReachWorkers(t *testing.T) {
 	t.Parallel()
 	skink, web, store := buildSkink(t), startEndless(t, 7), postgrestest.Start(t).URL("web")
 	seeds, added := web.hosts[:6], web.hosts[6]
+	config := filepath.Join(t.TempDir(), "crawl.toml")
+	configure := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(config, []byte("[crawl]\nsitemaps = \"off\"\n"+text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	configure("")
 	start := func(name string, more ...string) *worker {
-		args := []string{"crawl", "--store", store, "--worker", name, "--delay", "100ms", "--budget", "off", "--learn", "off", "--sitemaps", "off", "--allow-private", "127.0.0.1", "--log-format", "json", "--log-urls"}
+		args := []string{"crawl", "--store", store, "--config", config, "--worker", name, "--delay", "100ms", "--budget", "off", "--learn", "off", "--allow-private", "127.0.0.1", "--log-format", "json", "--log-urls"}
 		return startWorker(t, skink, append(args, more...)...)
 	}
 	var urls []string
@@ -137,7 +145,12 @@ func TestOrdersReachWorkers(t *testing.T) {
 		}
 	}
 
-	never("/x/", order("exclude", "/x/"), len(seeds))
+	configure("exclude = [\"/x/\"]\n")
+	order("reload")
+	for _, w := range workers {
+		eventually(t, "every worker goes on with the new configuration", func() bool { return strings.Contains(w.said.String(), asNow) })
+	}
+	never("/x/", len(web.since(0)), len(seeds))
 	never("/z/", order("include", `\.html$|/y/`), len(seeds))
 	never(seeds[0], order("block", seeds[0], "--reason", "they asked us"), 1)
 	never(seeds[1], order("delay", seeds[1], "1h"), 1)
@@ -199,6 +212,8 @@ func TestOrdersReachWorkers(t *testing.T) {
 	}
 }
 
+const asNow = "The crawl goes on with the configuration as it is now."
+
 // TestReload gives orders to a crawl in a folder, and changes its configuration while it runs: by an order, by
 // SIGHUP, and with a mistake in the file. The log of the site must show what the crawl obeys.
 func TestReload(t *testing.T) {
@@ -240,7 +255,7 @@ func TestReload(t *testing.T) {
 	order("per-host", host, "4")
 	eventually(t, "simultaneous requests", func() bool { web.mu.Lock(); defer web.mu.Unlock(); return web.most[host] > 1 })
 
-	const asNow, asBefore = "The crawl goes on with the configuration as it is now.", "The crawl goes on as before: "
+	const asBefore = "The crawl goes on as before: "
 	configure("exclude = [\"/x/\"]\n")
 	order("reload")
 	never("/x/", said(asNow, 1))

@@ -483,7 +483,7 @@ func TestSettledByWorkers(t *testing.T) {
 		t.Skip("SKINK_LONG=short runs it")
 	}
 	if f := flag.Lookup("rapid.checks"); f.Value.String() == f.DefValue && os.Getenv("SKINK_LONG") == "short" {
-		_ = f.Value.Set("20") // each makes a schema
+		_ = f.Value.Set("8") // each makes a schema
 		defer func() { _ = f.Value.Set(f.DefValue) }()
 	}
 	server := postgrestest.Start(t)
