@@ -22,12 +22,16 @@ import (
 	"skink/dedup"
 )
 
-// needBrowser skips a test on a machine without a browser. Two tests may have browsers at the same time, because more
+// needBrowser skips a test on a machine without a browser, and if SKINK_LONG is not set, because these tests take half of
+// the time of this package. Two tests may have browsers at the same time, because more
 // would miss the time limits of pages on a small machine. It waits for the others.
 func needBrowser(t *testing.T) {
 	t.Helper()
 	if _, err := render.Find(); err != nil {
 		t.Skip(err)
+	}
+	if os.Getenv("SKINK_LONG") == "" {
+		t.Skip("a test with a browser: SKINK_LONG=short runs it")
 	}
 	name, _, sub := strings.Cut(t.Name(), "/")
 	if _, again := browsing.LoadOrStore(name, true); sub || again {
