@@ -114,14 +114,14 @@ func (r *ProfileResult) elementary(a, b string) {
 }
 
 func elementaryTokens(text string) []string {
-	lower := strings.Map(func(r rune) rune {
-		if 'A' <= r && r <= 'Z' {
-			return r + 'a' - 'A'
+	lower := []byte(text)
+	for i, b := range lower {
+		if 'A' <= b && b <= 'Z' {
+			lower[i] = b + 'a' - 'A'
 		}
-		return r
-	}, text)
+	}
 	var words []string
-	for _, w := range strings.Fields(elementaryMarks.Replace(lower)) {
+	for _, w := range strings.Fields(elementaryMarks.Replace(string(lower))) {
 		if !slices.Contains(elementaryWords, w) {
 			words = append(words, w)
 		}

@@ -469,7 +469,8 @@ func TestLeaderThatHides(t *testing.T) {
 
 // TestSettled makes random visits to a few pages with a few texts, from several goroutines. It
 // checks that the leader of every duplicate is a leading page, and that the resemblance in its
-// record is right. Pauses in the store let the visits interleave in many ways. With the smaller number of texts, most pages are copies of pages that change.
+// record is right. Pauses in the store let the visits interleave in many ways. With the smaller
+// number of texts, most pages are copies of pages that change.
 func TestSettled(t *testing.T) {
 	checkVisits(t, func(*rapid.T) (workers []store.Store, reader store.Store) {
 		s := storetest.NewMemory()
