@@ -21,7 +21,7 @@ RUN CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -buildid= -X skink/internal
 RUN mkdir -p /root-of-image/data /root-of-image/tmp && chmod 1777 /root-of-image/tmp && chown 65532:65532 /root-of-image/data
 
 FROM debian:13-slim AS browser
-RUN apt-get update && apt-get install -y --no-install-recommends ca-certificates chromium fonts-noto-core && rm -rf /var/lib/apt/lists/*
+RUN apt-get update && apt-get install -y --no-install-recommends ca-certificates chromium-headless-shell fonts-noto-core && rm -rf /var/lib/apt/lists/*
 COPY --from=build /root-of-image /
 COPY --from=build /skink /usr/bin/skink
 ENV HOME=/data

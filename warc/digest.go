@@ -2,27 +2,12 @@ package warc
 
 import (
 	"bytes"
-	"crypto/sha1"
 	"crypto/sha256"
-	"encoding/base32"
 	"encoding/hex"
 )
 
-// A Digest is a hash algorithm for the digests of blocks and payloads in record headers.
-type Digest string
-
-const (
-	SHA256 Digest = "sha256" // in hex, as WACZ requires
-	SHA1   Digest = "sha1"   // in base32, as in most archives
-)
-
-// Of returns the digest of b in the format of record headers, such as
-// "sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ".
-func (d Digest) Of(b []byte) string {
-	if d == SHA1 {
-		sum := sha1.Sum(b)
-		return "sha1:" + base32.StdEncoding.EncodeToString(sum[:])
-	}
+// Digest returns the digest of a block or payload in the format of record headers: "sha256:" and hex, as WACZ requires.
+func Digest(b []byte) string {
 	sum := sha256.Sum256(b)
 	return "sha256:" + hex.EncodeToString(sum[:])
 }

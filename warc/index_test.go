@@ -42,7 +42,7 @@ func TestSURT(t *testing.T) {
 }
 
 func TestIndex(t *testing.T) {
-	file, _ := small(t, warc.Options{Digest: warc.SHA1}, 3)
+	file, _ := small(t, warc.Options{}, 3)
 	entries, err := warc.IndexOf(bytes.NewReader(file), "small.warc.gz", func(d *warc.Damage) { t.Error(d) })
 	if err != nil {
 		t.Fatal(err)
@@ -58,7 +58,7 @@ func TestIndex(t *testing.T) {
 	}
 	e := entries[2]
 	want := fmt.Sprintf(`com,example)/0 20260102120000 {"url":"https://example.com/0","mime":"text/html","status":"200","digest":%q,"length":"%d","offset":"%d","filename":"small.warc.gz"}`, e.Digest, e.Length, e.Offset)
-	if lines[0] != want || !strings.HasPrefix(e.Digest, "sha1:") {
+	if lines[0] != want || !strings.HasPrefix(e.Digest, "sha256:") {
 		t.Errorf("\n got %s\nwant %s", lines[0], want)
 	}
 }

@@ -29,8 +29,7 @@ import (
 // Options determine how records are written. The zero value writes compressed records with SHA-256
 // digests.
 type Options struct {
-	Digest Digest // hash algorithm for new records; "" means SHA256
-	Plain  bool   // do not compress the records
+	Plain bool // do not compress the records
 
 	NewID func() string // returns the id for a new record; nil means a random UUID
 }
@@ -91,16 +90,12 @@ func (o Options) complete(r *Record, block []byte) error {
 		}
 		h.Add("WARC-Record-ID", id())
 	}
-	digest := o.Digest
-	if digest == "" {
-		digest = SHA256
-	}
-	blockDigest := digest.Of(block)
+	blockDigest := Digest(block)
 	if !h.Has("WARC-Payload-Digest") {
 		switch r.Type() {
 		case Response:
 			if strings.HasPrefix(h.Get("Content-Type"), "application/http") {
-				h.Add("WARC-Payload-Digest", digest.Of(payload(block)))
+				h.Add("WARC-Payload-Digest", Digest(payload(block)))
 			}
 		case Resource, Conversion:
 			h.Add("WARC-Payload-Digest", blockDigest)

@@ -14,18 +14,29 @@ import (
 	"skink/base/lock"
 )
 
-// names are the file names of Chromium and Chrome, in the order in which Find looks for them.
-var names = []string{"chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "chrome",
+// names are the file names of Chromium and Chrome, in the order in which Find looks for them. The shells have no window,
+// and start in a quarter of the processor time.
+var names = []string{"chromium-headless-shell", "chrome-headless-shell", "chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "chrome",
 	"/Applications/Google Chrome.app/Contents/MacOS/Google Chrome", "/Applications/Chromium.app/Contents/MacOS/Chromium"}
 
 // Find returns the path of an installed browser. The error names the package to install.
 func Find() (string, error) {
 	for _, name := range names {
-		if path, err := exec.LookPath(name); err == nil {
+		if path, err := find(name); err == nil {
 			return path, nil
 		}
 	}
-	return "", errors.New("neither Chromium nor Chrome is installed; install one, for example with apt install chromium")
+	return "", errors.New("neither Chromium nor Chrome is installed; install one, for example with apt install chromium-headless-shell")
+}
+
+// find looks for a browser. Debian's headless shell is started by a script, and would outlive the script if that is
+// killed, so find returns the program itself.
+func find(name string) (path string, err error) {
+	path, err = exec.LookPath(name)
+	if program, missing := exec.LookPath("/usr/lib/chromium/" + name); missing == nil && strings.HasSuffix(name, "-shell") {
+		return program, err
+	}
+	return path, err
 }
 
 const profilePrefix = "skink-browser-"

@@ -14,14 +14,30 @@ import (
 // newBrowser returns a browser that ends with the test.
 func newBrowser(t testing.TB, opt Options) *Browser {
 	t.Helper()
-	path, err := Find()
-	if err != nil {
-		t.Skip(err)
+	if opt.Path == "" {
+		var err error
+		if opt.Path, err = Find(); err != nil {
+			t.Skip(err)
+		}
 	}
-	opt.Path = path
 	b := New(opt)
 	t.Cleanup(b.Close)
 	return b
+}
+
+// TestBrowsers draws a page with each browser that is installed, and takes a picture of it.
+func TestBrowsers(t *testing.T) {
+	for _, name := range names {
+		path, err := find(name)
+		if err != nil {
+			continue
+		}
+		b := newBrowser(t, Options{Path: path, Pictures: true})
+		d, err := b.Draw(t.Context(), page("<body><script>setTimeout(() => document.body.append('drawn late'), 300)</script>"), refuseAll)
+		if err != nil || !strings.Contains(string(d.HTML), "drawn late") || d.Cut || len(d.View) < 1000 || len(d.Thumbnail) < 100 {
+			t.Errorf("%s: %+v, %v", path, d, err)
+		}
+	}
 }
 
 // A site answers requests from memory, and records them.

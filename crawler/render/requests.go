@@ -72,7 +72,6 @@ const (
 	blank      // the response is an empty style sheet
 	allow      // the browser asks whether another origin accepts a POST request; the response to that request decides
 	inside     // the browser already has the data
-	leave      // the page tries to navigate to another URL, which is refused
 )
 
 // stopped handles a request that the browser has paused. It does not wait for the response.
@@ -80,9 +79,11 @@ func (t *tab) stopped(session string, p paused) {
 	how, u := t.useOf(p)
 	switch how {
 	case refuse:
-		t.fail(session, p.RequestID, "BlockedByClient")
-	case leave:
-		t.fail(session, p.RequestID, "Aborted")
+		reason := "BlockedByClient"
+		if p.ResourceType == "Document" && p.FrameID == t.target {
+			reason = "Aborted" // the page stays
+		}
+		t.fail(session, p.RequestID, reason)
 	case inside:
 		t.post(session, "Fetch.continueRequest", params{"requestId": p.RequestID})
 	case self:
@@ -136,7 +137,7 @@ func (t *tab) useOf(p paused) (use, *url.URL) {
 		if u.Fragment = ""; t.goes == "" && u.String() != t.page.URL {
 			t.goes = u.String()
 		}
-		return leave, u
+		return refuse, u
 	case p.ResourceType == "Stylesheet" && !t.opt.Pictures:
 		return blank, u
 	case !t.loads(p.ResourceType) && !t.isOwnFrame(p, u), p.isAside(), isTracker(u.Hostname()), t.bytes >= maxBytes:

@@ -179,17 +179,21 @@ var watchScript = `(() => {
 	});
 })()`
 
+// idleScript calls a function when the page has no other task, and at the latest after a second.
+const idleScript = `const idle = done => { scheduler.postTask(done, {priority: 'background'}); setTimeout(done, 1000) };`
+
 // quietScript waits for quietFor milliseconds, and then until the page is idle. It returns the
 // number of changes to the page in that time, whether the page has little text and timers that are
 // due soon, and whether it lacks the element selected by %s.
 var quietScript = `new Promise(done => {
+	` + idleScript + `
 	let changes = 0;
 	const seen = new MutationObserver(all => { changes += all.length });
 	seen.observe(document, {subtree: true, childList: true, characterData: true});
 	const waits = () => (document.body?.innerText ?? '').length < ` + strconv.Itoa(little) + ` && !document.dispatchEvent(new Event('askTimers', {cancelable: true}));
 	const waited = waits();
 	const lacks = () => %[1]s !== '' && !document.querySelector(%[1]s);
-	setTimeout(() => requestIdleCallback(() => { seen.disconnect(); done({changes, waits: waited || waits(), lacks: lacks()}) }, {timeout: 1000}), ` + strconv.Itoa(quietFor) + `);
+	setTimeout(() => idle(() => { seen.disconnect(); done({changes, waits: waited || waits(), lacks: lacks()}) }), ` + strconv.Itoa(quietFor) + `);
 })`
 
 // A quietness is the result of quietScript.
@@ -266,6 +270,7 @@ const (
 // long as the page shows them beside its other text. It gives up after ten views that add nothing. It
 // returns false if it did nothing.
 const behaveScript = `(async does => {
+	` + idleScript + `
 	const text = () => document.body?.innerText ?? '';
 	const data = [...document.querySelectorAll('script[type="application/json"]')].reduce((n, s) => n + s.textContent.length, 0);
 	const hides = data > 1000 && data > 4 * text().length;
@@ -322,7 +327,7 @@ const behaveScript = `(async does => {
 			location.hash = view;
 			await wait;
 			await sleep(20);
-			await new Promise(done => requestIdleCallback(done, {timeout: 1000}));
+			await new Promise(idle);
 			const after = text(), has = new Set(after.split('\n'));
 			empty = after.length > before.length ? 0 : empty + 1;
 			if (had.filter(line => !has.has(line)).length > had.length / 10) { location.hash = first; break }

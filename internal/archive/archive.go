@@ -31,7 +31,6 @@ import (
 // Options configures how an archive is written. The zero value uses the defaults.
 type Options struct {
 	Size   int64       // size in bytes at which a file is closed and the next one begins; 0 means [DefaultSize]
-	Digest warc.Digest // hash algorithm of the digests; "" means SHA256
 	Info   warc.Header // fields for the warcinfo record of each file, such as software, operator and user agent
 	Whole  bool        // store each response in full, even if the archive has its payload
 	Refers []string    // closed .warc.gz files in other folders, to which the records of public responses may refer
@@ -69,6 +68,8 @@ type RecordStore interface {
 	Requeue(ctx context.Context, items []frontier.Item) (int, error)
 }
 
+var pack warc.Options // compresses each record
+
 // An Archive writes the files of a running crawl. Its methods are safe for concurrent use.
 //
 // Responses to requests with the user's secrets are in files of their own, so that the other files
@@ -77,7 +78,6 @@ type Archive struct {
 	dir   string
 	store RecordStore
 	opt   Options
-	pack  warc.Options
 	line  line
 	brief *batcher.Gatherer[*call, struct{}]
 
@@ -183,14 +183,14 @@ func (v *volume) info(fields warc.Header, seeds bool) ([]byte, error) {
 	if v.mark.Private {
 		info.Header.Add(warc.PrivateField, "yes")
 	}
-	b, err := v.pack.Append(nil, info)
+	b, err := pack.Append(nil, info)
 	if err != nil || !seeds {
 		return b, err
 	}
 	if text := v.opt.Scope.of(v); text != nil {
 		scope := warc.New(warc.Metadata, "", time.Now(), warc.TypeFields, text)
 		scope.Header.Add("WARC-Warcinfo-ID", info.ID())
-		if b, err = v.pack.Append(b, scope); err != nil {
+		if b, err = pack.Append(b, scope); err != nil {
 			return nil, err
 		}
 	}
@@ -200,7 +200,7 @@ func (v *volume) info(fields warc.Header, seeds bool) ([]byte, error) {
 	}
 	order := warc.New(warc.Metadata, "", time.Now(), corpus.TypeRemark, text)
 	order.Header.Add(corpus.PageField, corpus.IsSeeds)
-	return v.pack.Append(b, order)
+	return pack.Append(b, order)
 }
 
 func (s Seeds) of(v *volume) []byte {

@@ -96,7 +96,7 @@ func (a *Archive) answer(raw *wire.Raw, fields warc.Header) (p packed, err error
 		response.Header.Add("WARC-Truncated", string(raw.Cut))
 	}
 	response.Header = append(response.Header, fields...)
-	if p.records, err = a.pack.Append(nil, response); err != nil {
+	if p.records, err = pack.Append(nil, response); err != nil {
 		return p, err
 	}
 	p.index.Status, p.index.MIME = statusAndType(raw.Head)
@@ -112,7 +112,7 @@ func (a *Archive) withRequest(p packed, first *warc.Record, raw *wire.Raw) (pack
 	request.Header.Add("WARC-Concurrent-To", p.id)
 	p.index.SetRequest(&warc.Record{Block: bytes.NewReader(raw.Request)})
 	var err error
-	p.records, err = a.pack.Append(p.records, request)
+	p.records, err = pack.Append(p.records, request)
 	return p, err
 }
 
@@ -133,7 +133,7 @@ func (a *Archive) revisit(p packed, raw *wire.Raw, fields warc.Header, profile s
 	}
 	h.Add("WARC-Record-ID", p.id)
 	*h = append(*h, fields...)
-	records, err := a.pack.Append(nil, rec)
+	records, err := pack.Append(nil, rec)
 	length := int64(len(records))
 	p.records, p.index = append(records, p.records[p.length:]...), p.index.AsRevisit()
 	p.length, p.index.Length, p.digest, p.index.Digest = length, length, first.at.Digest, first.at.Digest
@@ -203,7 +203,7 @@ func (a *Archive) with(p packed, page *crawler.Page, r *store.Record) (packed, e
 	} else if page.Item.Kind != frontier.Requisite {
 		rec.Header.Add(corpus.PageField, corpus.NoAnswer)
 	}
-	p.records, err = a.pack.Append(slices.Clip(p.records), rec) // slices.Clip makes Append copy p.records, because a second verdict on the same page needs them unchanged
+	p.records, err = pack.Append(slices.Clip(p.records), rec) // slices.Clip makes Append copy p.records, because a second verdict on the same page needs them unchanged
 	if page.Raw == nil {
 		p.length = int64(len(p.records))
 	}
@@ -227,7 +227,7 @@ func (a *Archive) withPictures(p packed, page *crawler.Page) (_ packed, err erro
 		rec := warc.New(warc.Resource, shot.prefix+page.Item.URL, page.FetchedAt, shot.kind, shot.image)
 		rec.Header.Add("WARC-Concurrent-To", p.id)
 		at := int64(len(p.records))
-		if p.records, err = a.pack.Append(p.records, rec); err != nil {
+		if p.records, err = pack.Append(p.records, rec); err != nil {
 			return p, err
 		}
 		p.pictures = append(p.pictures, warc.Entry{
@@ -257,7 +257,7 @@ func (a *Archive) about(page *crawler.Page, response string) ([]byte, error) {
 		return nil, nil
 	}
 	rec.Header.Add("WARC-Refers-To", response)
-	return a.pack.Append(nil, rec)
+	return pack.Append(nil, rec)
 }
 
 // oneLine replaces each run of white space with one space, because the value of a header field must

@@ -16,7 +16,6 @@ import (
 	"skink/base/batcher"
 	"skink/frontier"
 	"skink/store"
-	"skink/warc"
 )
 
 // perProcess is the difference between the first orders that two processes write for one archive. A
@@ -35,7 +34,7 @@ func Open(ctx context.Context, dir string, s RecordStore, opt Options) (a *Archi
 	if dir, err = filepath.Abs(dir); err != nil {
 		return nil, 0, err
 	}
-	a = &Archive{dir: dir, store: s, opt: opt, pack: warc.Options{Digest: opt.Digest}}
+	a = &Archive{dir: dir, store: s, opt: opt}
 	a.brief = batcher.NewGatherer(a.commitBrief)
 	a.refer()
 	a.public, a.private = &volume{Archive: a, told: true}, &volume{Archive: a, told: true}

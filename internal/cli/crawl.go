@@ -21,7 +21,6 @@ import (
 	"skink/store"
 	"skink/store/postgres"
 	"skink/view"
-	"skink/warc"
 )
 
 var crawlCommand = command{
@@ -130,7 +129,6 @@ func newCrawlFlags(flags *pflag.FlagSet) *crawlFlags {
 	flags.StringVar(&kept.Dir, "warc", "", "`DIR` store all responses in a web archive (WARC files) in this folder")
 	isOutput(flags, "warc", sharedFolder, "")
 	flags.Var(size(&kept.Size, 1, wantSize), "warc-size", "with --warc: start a new file when the current file reaches this size")
-	flags.Var(oneOf(&kept.Digest, warc.SHA256, warc.SHA1), "warc-digest", "with --warc: compute record digests with this algorithm")
 	flags.StringArrayVar(&kept.Refers, "warc-refers", nil, "`DIR` with --warc: refer to the responses in the .warc.gz files of this folder, too, instead of storing them again (repeatable)")
 	f.revisits = true
 	flags.Var(onOff{&f.revisits}, "warc-revisits", "with --warc: store equal responses once, and refer to the first (on), or store each in full (off)")

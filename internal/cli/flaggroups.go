@@ -34,7 +34,7 @@ var flagGroups = map[string][]flagGroup{
 		section("Output", "skink crawl --feed pages.jsonl --view https://example.org/",
 			"feed view", "markdown images metrics metrics-host log-format log-urls crawl-log quiet"),
 		section("Storage", "skink crawl --store docs --warc archive https://example.org/",
-			"store", "config warc warc-size warc-digest warc-revisits warc-refers warc-info requisites screenshots max-host-requisites links store-patience"),
+			"store", "config warc warc-size warc-revisits warc-refers warc-info requisites screenshots max-host-requisites links store-patience"),
 		section("Advanced", "skink crawl --store docs --budget off",
 			"budget", "learn worker parallel connections memory max-size max-file-size grace allow-private help"),
 	},

@@ -22,7 +22,7 @@ import (
 var budgets = map[string]int{
 	"crawler":               5_175,
 	"crawler/learn":         1_885,
-	"crawler/render":        1_135,
+	"crawler/render":        1_145,
 	"crawler/sitemap":       575,
 	"crawler/wire":          1_500,
 	"dedup":                 2_310,
@@ -46,7 +46,7 @@ var budgets = map[string]int{
 	"store/postgres":        3_640,
 	"store/remote":          650,
 	"view":                  2_500,
-	"warc":                  1_630,
+	"warc":                  1_620,
 }
 
 const (

@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -14,6 +15,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -351,4 +353,42 @@ func TestForeverTogether(t *testing.T) {
 		t.Errorf("the index has %d documents, the export %d", len(x.docs), len(want))
 	}
 	t.Logf("%d and %d visits, %d pages in the index", len(site.seen(0)), len(other.seen(0)), len(want))
+}
+
+// TestSelectorDies kills the worker that selects the URLs of a round while a lock of the database holds it up. The
+// other worker must go on when it counts the first as dead, and visit all pages.
+func TestSelectorDies(t *testing.T) {
+	long(t)
+	t.Parallel()
+	site, skink, server := startCalendar(t, "site"), buildSkink(t), postgrestest.Start(t)
+	workers := map[string]*worker{}
+	for _, name := range []string{"a", "b"} {
+		workers[name] = startWorker(t, skink, "crawl", "--store", server.URL("web"), "--worker", name, "--delay", "0", "--sitemaps", "off",
+			"--recrawl", "due", "--recrawl-min", leastDays.String(), "--recrawl-max", mostDays.String(), "--forever", site.URL+"/")
+		eventually(t, "the crawl sleeps", func() bool { return strings.Contains(workers[name].said.String(), "Sleeping until") })
+	}
+	conn, err := server.Connect(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.Background())
+	if _, err := conn.Exec(t.Context(), "BEGIN; LOCK TABLE web.queue, web.run, web.known IN SHARE MODE"); err != nil {
+		t.Fatal(err)
+	}
+	var selector string
+	eventually(t, "a worker selects URLs", func() bool {
+		selector, err = server.Text(t.Context(), "SELECT coalesce(convert_from(value, 'UTF8')::json->>'selector', '') FROM web.meta WHERE kind = 0 AND name = 'round'")
+		return err == nil && selector != ""
+	})
+	_ = workers[selector].Process.Kill()
+	<-workers[selector].ended
+	n := len(site.seen(0))
+	if _, err := conn.Exec(t.Context(), "COMMIT"); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{"/", "/daily/1", "/daily/2", "/daily/3", "/daily/4", "/daily/5", "/daily/99", "/old"} {
+		eventually(t, "the other worker visits "+path, func() bool {
+			return slices.ContainsFunc(site.seen(n), func(v dayVisit) bool { return v.path == path })
+		})
+	}
 }

@@ -570,7 +570,7 @@ func TestRenderWithoutBrowser(t *testing.T) {
 	cmd := exec.Command(skink, "crawl", "--render", "auto", "http://127.0.0.1:1/")
 	cmd.Dir, cmd.Env = t.TempDir(), []string{"PATH=/nowhere"}
 	out, err := cmd.CombinedOutput()
-	if err == nil || !strings.Contains(string(out), "skink: render pages: neither Chromium nor Chrome is installed; install one, for example with apt install chromium\n") {
+	if err == nil || !strings.Contains(string(out), "skink: render pages: neither Chromium nor Chrome is installed; install one, for example with apt install chromium-headless-shell\n") {
 		t.Errorf("%v\n%s", err, out)
 	}
 	if _, err := os.Stat(filepath.Join(cmd.Dir, "skink-data")); !os.IsNotExist(err) {

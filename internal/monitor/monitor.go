@@ -1,5 +1,5 @@
 // Package monitor serves the metrics of a running crawl for Prometheus under /metrics, and profiles
-// for pprof under /debug/pprof/. A page at / links to both.
+// for pprof under /debug/pprof/.
 //
 // Start with [Listen]. The caller supplies the numbers. The server listens on loopback unless its
 // address says otherwise, because profiles show the contents of memory. It does not answer requests
@@ -9,7 +9,6 @@ package monitor
 import (
 	"context"
 	"errors"
-	"io"
 	"net"
 	"net/http"
 	"net/http/pprof"
@@ -37,8 +36,9 @@ type Numbers struct {
 	Fetched  int64            // total size in bytes of the decoded bodies fetched by this process
 	LastPage time.Time        // when this process fetched its last page, or when it started if it has fetched none; zero means not yet known
 
-	Workers map[string]int64 // workers that share the store, by state
-	Silent  int              // 1 if the server of the store does not respond, or 0
+	Workers    map[string]int64 // workers that share the store, by state
+	Priorities map[string]int64 // seeds with a priority above 0, by priority
+	Silent     int              // 1 if the server of the store does not respond, or 0
 
 	Spent, Left int64 // requests that are spent and left of --max-rate
 	Wakes, Due  int64 // Unix time until which the crawl sleeps, and number of pages that are due then; 0 if it does not sleep
@@ -83,7 +83,6 @@ func Listen(address string, names []string, build Build, now func() Numbers) (*S
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /{$}", front)
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
 	mux.HandleFunc("/debug/pprof/", pprof.Index) // without pprof.Cmdline, because the command line may contain passwords
 	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
@@ -92,16 +91,6 @@ func Listen(address string, names []string, build Build, now func() Numbers) (*S
 	s.http = &http.Server{Handler: loopback.Only(mux, append(names, address)...), ReadHeaderTimeout: 10 * time.Second}
 	go func() { s.done <- s.http.Serve(listener) }()
 	return s, nil
-}
-
-func front(w http.ResponseWriter, _ *http.Request) {
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	_, _ = io.WriteString(w, `<!doctype html><html lang="en"><title>skink</title><h1>skink crawl</h1>
-<ul>
-<li><a href="/metrics">/metrics</a>: metrics for Prometheus
-<li><a href="/debug/pprof/">/debug/pprof/</a>: profiles of the process, for go tool pprof
-</ul>
-`) // an error means that the client closed the connection
 }
 
 func (b Build) info() prometheus.Collector {
@@ -154,6 +143,7 @@ var (
 	urls     = describe("urls", "URLs in the frontier, by state.", "state")
 	states   = describe("hosts", "Hosts with URLs that this process has claimed, by state.", "state")
 	workers  = describe("workers", "Workers that share the store, by state.", "state")
+	seeds    = describe("seeds", "Seeds with a priority above 0, by priority.", "priority")
 	silent   = describe("store_silent", "1 if the database server of the store does not respond, or 0.")
 	spent    = describe("budget_spent", "Requests that are spent of --max-rate in this period.")
 	left     = describe("budget_left", "Requests that are left of --max-rate until the period ends.")
@@ -179,7 +169,7 @@ func (n numbers) Collect(to chan<- prometheus.Metric) {
 	for _, family := range []struct {
 		desc   *prometheus.Desc
 		values map[string]int64
-	}{{pages, now.Pages}, {others, now.Others}, {problems, now.Problems}, {urls, now.URLs}, {states, now.States}, {workers, now.Workers}} {
+	}{{pages, now.Pages}, {others, now.Others}, {problems, now.Problems}, {urls, now.URLs}, {states, now.States}, {workers, now.Workers}, {seeds, now.Priorities}} {
 		for label, v := range family.values {
 			to <- prometheus.MustNewConstMetric(family.desc, prometheus.GaugeValue, float64(v), label)
 		}

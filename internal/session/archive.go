@@ -173,7 +173,6 @@ func (r *run) openArchive(ctx context.Context, kept *keeping) error {
 	}
 	a, lost, err := archive.Open(ctx, to.Dir, r.store, archive.Options{
 		Size:   to.Size,
-		Digest: to.Digest,
 		Whole:  to.Whole,
 		Refers: refers,
 		Worker: worker,

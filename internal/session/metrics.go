@@ -86,6 +86,7 @@ func (o *meter) numbers() monitor.Numbers {
 	}
 	n.Workers = workersByState(v.store)
 	limits, _ := ReadLimits(context.Background(), v.store) // the crawl will report an error
+	n.Priorities = limits.Priorities
 	if b := limits.Budget; b != nil {
 		n.Spent, n.Left = b.Spent, b.Left
 	}

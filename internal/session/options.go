@@ -89,7 +89,7 @@ func Defaults() Options {
 	o := Options{
 		Crawl: crawler.Defaults(), Wanted: Wanted{Settings: DefaultSettings()}, Again: Again{Schedule: DefaultSchedule()},
 		Resume: func(Ending) string { return "" }, GoneAfter: ingest.DefaultGoneAfter, Learn: true, Budget: true, Memory: memory.Default,
-		Archive: Archive{Size: archive.DefaultSize, Digest: warc.SHA256},
+		Archive: Archive{Size: archive.DefaultSize},
 	}
 	o.Crawl.Scope, _ = crawler.NewScope(crawler.ScopeHost, nil, nil) // NewScope fails only for an invalid pattern, and there are none
 	return o
@@ -105,9 +105,8 @@ func DefaultSettings() store.Settings {
 }
 
 type Archive struct {
-	Dir    string // "" means that responses are not archived
-	Size   int64  // file size in bytes at which a new file begins
-	Digest warc.Digest
+	Dir    string      // "" means that responses are not archived
+	Size   int64       // file size in bytes at which a new file begins
 	Whole  bool        // store responses in full, even if the archive has the same bytes
 	Refers []string    // folders with archives to which records may refer
 	Info   warc.Header // fields about the crawl, from the user
