@@ -129,7 +129,7 @@ type Entry struct {
 	// effect.
 	Touch bool
 
-	// Replaces is the [Record.Began] of the record on which a Revisit or a Touch is based. If the
+	// Replaces is the [Record.Updated] of the record on which a Revisit or a Touch is based. If the
 	// store has a different record of the page, or none, the entry is stale. Zero means any record.
 	Replaces time.Time
 

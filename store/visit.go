@@ -75,9 +75,12 @@ const MaxVisits = 16
 func (r *Record) Visited() time.Time { return frontier.Latest(r.FetchedAt, r.VisitedAt) }
 
 // Began returns the time at which the current state of the page began: when it was fetched or, if
-// later, judged again. This time distinguishes successive records of one page. It stays the same if
-// a visit finds the page unchanged (see [Entry.Touch]); any other visit changes it.
+// later, judged again. It stays the same if a visit finds the page unchanged (see [Entry.Touch]); any
+// other visit changes it.
 func (r *Record) Began() time.Time { return frontier.Latest(r.FetchedAt, r.JudgedAt) }
+
+// Updated returns when the record was last changed: when the page was fetched, judged again or visited.
+func (r *Record) Updated() time.Time { return frontier.Latest(r.Began(), r.VisitedAt) }
 
 // FirstFetched returns when the page was first fetched.
 func (r *Record) FirstFetched() time.Time {

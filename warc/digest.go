@@ -15,12 +15,8 @@ func Digest(b []byte) string {
 // payload returns the part of an HTTP message that the payload digest of its record covers:
 // everything after the first empty line, which ends the head.
 func payload(message []byte) []byte {
-	for len(message) > 0 {
-		line, rest, _ := bytes.Cut(message, []byte("\n"))
-		message = rest
-		if len(bytes.TrimRight(line, "\r")) == 0 {
-			break
-		}
+	for line := message; len(line) > 0 && len(message) > 0; line = bytes.TrimRight(line, "\r") {
+		line, message, _ = bytes.Cut(message, []byte("\n"))
 	}
 	return message
 }

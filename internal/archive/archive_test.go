@@ -473,7 +473,7 @@ func TestRevisits(t *testing.T) {
 
 	same := page(1)
 	same.Raw.At = same.Raw.At.Add(time.Hour)
-	commit(t, a, same, &store.Entry{Record: *first, Touch: true, Replaces: first.Began()})
+	commit(t, a, same, &store.Entry{Record: *first, Touch: true, Replaces: first.Updated()})
 	if r := known(t, s, 1); r.Archive != first.Archive || r.Answered == (store.Archived{}) {
 		t.Errorf("after a visit with the same bytes the record says %+v and %+v", r.Archive, r.Answered)
 	}
@@ -482,7 +482,7 @@ func TestRevisits(t *testing.T) {
 	unmodified.Raw.Head, unmodified.Raw.Body = []byte("HTTP/1.1 304 Not Modified\r\nETag: x\r\n\r\n"), nil
 	unmodified.Raw.At = unmodified.Raw.At.Add(2 * time.Hour)
 	now := known(t, s, 1)
-	commit(t, a, unmodified, &store.Entry{Record: *now, Touch: true, Replaces: now.Began()})
+	commit(t, a, unmodified, &store.Entry{Record: *now, Touch: true, Replaces: now.Updated()})
 	a.abandon()
 	a = open(t, dir, s, Options{})
 	if err := a.Close(); err != nil {

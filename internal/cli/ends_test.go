@@ -67,7 +67,7 @@ func TestCountsAddUp(t *testing.T) {
 				check(err)
 				e := &store.Entry{Record: record, Claim: claim, State: record.End(), Beyond: []string{fmt.Sprintf("https://beyond.example/%d", step)}}
 				if known[0] != nil {
-					e.Revisit, e.Replaces = true, known[0].Record.Began()
+					e.Revisit, e.Replaces = true, known[0].Record.Updated()
 				}
 				outcome, err := s.Commit(ctx, []*store.Entry{e})
 				check(err)

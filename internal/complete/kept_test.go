@@ -307,7 +307,7 @@ func TestGoneMeanwhile(t *testing.T) {
 			t.Fatal(pages, err)
 		}
 		was := pages[0].Record
-		gone := &store.Entry{Revisit: true, Replaces: was.Began()}
+		gone := &store.Entry{Revisit: true, Replaces: was.Updated()}
 		gone.Record = store.Record{ID: id, URL: was.URL, Kind: store.Error, Fetch: store.Fetch{Problem: "status 404", FetchedAt: was.FetchedAt.Add(time.Hour)}}
 		if outcomes, err := s.Commit(context.Background(), []*store.Entry{gone}); err != nil || outcomes[0] != store.Written {
 			t.Error(outcomes, err)

@@ -160,7 +160,7 @@ func (j *judgement) entry(rule *dedup.Rule) *store.Entry {
 		Text: j.text, Sketch: j.sketch, Hash: j.hash, Out: j.out, Links: j.links, Beyond: j.beyond,
 	}
 	if j.before != nil && j.kind != recorded {
-		e.Touch, e.Revisit, e.Replaces = j.kind == touched, j.kind != touched, j.before.Began()
+		e.Touch, e.Revisit, e.Replaces = j.kind == touched, j.kind != touched, j.before.Updated()
 	}
 	switch j.record.Verdict {
 	case dedup.Unique:

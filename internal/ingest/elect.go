@@ -320,7 +320,7 @@ func (e *elections) markListed(ctx context.Context, ids []dedup.Hash) error {
 		}
 		r := page.Record
 		r.Listed = true
-		touch := &store.Entry{Record: r, Touch: true, Replaces: r.Began()}
+		touch := &store.Entry{Record: r, Touch: true, Replaces: r.Updated()}
 		if _, err := e.store.Commit(ctx, []*store.Entry{touch}); err != nil { // a stale entry need not be written again, because the page is being visited
 			return fmt.Errorf("store the entries of a sitemap: %w", err)
 		}

@@ -73,7 +73,7 @@ func (b *batch) entry(e *store.Entry) (store.Outcome, error) {
 	if was.num != 0 && !e.Revisit && !e.Touch {
 		return store.Kept, b.rest(0, e, was)
 	}
-	if !e.Replaces.IsZero() && (was.record == nil || !was.record.Began().Equal(e.Replaces)) {
+	if !e.Replaces.IsZero() && (was.record == nil || !was.record.Updated().Equal(e.Replaces)) {
 		return store.Stale, nil
 	}
 	if stale, err := b.stale(e); stale || err != nil {

@@ -282,7 +282,7 @@ func (c *commit) decide(known *basis) ([]store.Outcome, *writes, error) {
 			continue
 		}
 		keeps := there && !e.Revisit && !e.Touch
-		if !keeps && (known.stale[i] || w.outdates(e) || !e.Replaces.IsZero() && (!there || !was.record.Began().Equal(e.Replaces))) {
+		if !keeps && (known.stale[i] || w.outdates(e) || !e.Replaces.IsZero() && (!there || !was.record.Updated().Equal(e.Replaces))) {
 			stopped[c.call[i]] = true
 			continue
 		}

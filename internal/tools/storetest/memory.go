@@ -216,7 +216,7 @@ func (m *Memory) replaced(e *store.Entry) bool {
 		return false
 	}
 	v, known := m.visits[m.ids[e.Record.ID]]
-	return !known || !v.record.Began().Equal(e.Replaces)
+	return !known || !v.record.Updated().Equal(e.Replaces)
 }
 
 func (m *Memory) forget(place uint64) {

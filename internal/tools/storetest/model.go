@@ -278,7 +278,7 @@ func (m *model) Touch(r *rapid.T) {
 		e.Record = c.Record
 	}
 	e.Touch, e.State = true, rapid.SampledFrom([]frontier.State{frontier.Unknown, frontier.Fetched, frontier.Failed}).Draw(r, "state")
-	e.Replaces = e.Record.Began()
+	e.Replaces = e.Record.Updated()
 	if rapid.Bool().Draw(r, "at a new time") {
 		e.Record.VisitedAt = m.now()
 	}

@@ -329,13 +329,26 @@ var contentPromises = []promise{
 		equal(t, "name", must(s.Meta(ctx, "name"))(t), []byte("one"))
 		equal(t, "other", must(s.Meta(ctx, "other"))(t), []byte{})
 		touch := page("https://a.example/1")
-		touch.Touch, touch.Replaces, touch.Named = true, e.Record.Began(), map[string][]byte{"name": []byte("two")}
+		touch.Touch, touch.Replaces, touch.Named = true, e.Record.Updated(), map[string][]byte{"name": []byte("two")}
 		equal(t, "outcome of a touch", must(s.Commit(ctx, []*store.Entry{touch}))(t), []store.Outcome{store.Written})
 		equal(t, "name after a touch", must(s.Meta(ctx, "name"))(t), []byte("two"))
 		stale := page("https://a.example/1")
-		stale.Revisit, stale.Replaces, stale.Named = true, e.Record.Began().Add(1), map[string][]byte{"name": []byte("three")}
+		stale.Revisit, stale.Replaces, stale.Named = true, e.Record.Updated().Add(1), map[string][]byte{"name": []byte("three")}
 		equal(t, "outcome of a stale entry", must(s.Commit(ctx, []*store.Entry{stale}))(t), []store.Outcome{store.Stale})
 		equal(t, "name after a stale entry", must(s.Meta(ctx, "name"))(t), []byte("two"))
+	}},
+	{"a_judgement_of_the_record_before_a_visit_is_stale", func(t *testing.T, s store.Store) {
+		e, touch, judged := page("https://a.example/1"), page("https://a.example/1"), page("https://a.example/1")
+		e.Record.FetchedAt, touch.Record.FetchedAt, judged.Record.FetchedAt = aTime, aTime, aTime
+		equal(t, "outcome", must(s.Commit(ctx, []*store.Entry{e}))(t), []store.Outcome{store.Written})
+		touch.Record.VisitedAt, touch.Record.Visit, touch.Record.Private = aTime.Add(time.Hour), store.NotModified, true
+		touch.Touch, touch.Replaces = true, e.Record.Updated()
+		equal(t, "outcome of a touch", must(s.Commit(ctx, []*store.Entry{touch}))(t), []store.Outcome{store.Written})
+		judged.Record.JudgedAt = aTime.Add(time.Minute)
+		judged.Revisit, judged.Replaces = true, e.Record.Updated()
+		equal(t, "outcome of a judgement of the first record", must(s.Commit(ctx, []*store.Entry{judged}))(t), []store.Outcome{store.Stale})
+		judged.Record.Private, judged.Replaces = true, touch.Record.Updated()
+		equal(t, "outcome of a judgement of the second record", must(s.Commit(ctx, []*store.Entry{judged}))(t), []store.Outcome{store.Written})
 	}},
 	{"large_meta_values_come_back_whole", func(t *testing.T, s store.Store) {
 		for i, size := range []int{store.MaxMeta - 1, store.MaxMeta, 100} {
@@ -507,7 +520,7 @@ var visitPromises = []promise{
 		commit(t, s, leader, page(urlOf(3)), member)
 		touch := func(e *store.Entry, change func(*store.Record)) {
 			e.Record = known(t, s, e.Record.URL, store.WantRecord).Record
-			e.Touch, e.Replaces = true, e.Record.Began()
+			e.Touch, e.Replaces = true, e.Record.Updated()
 			change(&e.Record)
 			commit(t, s, e)
 		}
@@ -544,7 +557,7 @@ var visitPromises = []promise{
 		wantAll(copied)
 
 		changed := page(urlOf(1)) // the record of a new visit has nothing of the updates
-		changed.Revisit, changed.Replaces = true, leader.Record.Began()
+		changed.Revisit, changed.Replaces = true, leader.Record.Updated()
 		changed.Record.FetchedAt = aTime.Add(2 * time.Hour)
 		commit(t, s, changed)
 		wantRecord(t, s, changed.Record)
