@@ -63,6 +63,7 @@ func (m *mirror) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // A crawl from an archive has the verdicts and leaders of the crawl, whatever the order of its seeds,
 // also if a later run added a seed: the archive has the order of hosts and the lists of sitemaps.
 func TestArchiveOrder(t *testing.T) {
+	long(t)
 	t.Parallel()
 	skink := buildSkink(t)
 	for _, order := range [][]int{{0, 1, 2}, {2, 1, 0}, {1, 2, 0}} {

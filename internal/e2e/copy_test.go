@@ -24,6 +24,7 @@ import (
 // the first store. A crawl that continues in a copy requests no URL again, and ends with the same
 // pages as an undisturbed crawl.
 func TestCopy(t *testing.T) {
+	needServer(t)
 	t.Parallel()
 	r := refer(t, 4, 120)
 	dir := t.TempDir()
@@ -134,6 +135,7 @@ func contentsOf(t *testing.T, store string) string {
 // TestKilledCopy kills copies at random moments. The new store then does not exist, or is complete. Copying
 // again succeeds.
 func TestKilledCopy(t *testing.T) {
+	needServer(t)
 	t.Parallel()
 	r := refer(t, 4, 100)
 	dir := t.TempDir()

@@ -431,6 +431,7 @@ func TestServerRestarts(t *testing.T) {
 // exit code 1 and the reason. A worker that starts later must distinguish an emptied schema from a
 // missing one.
 func TestSchemaGone(t *testing.T) {
+	needServer(t)
 	if testing.Short() {
 		t.Skip("starts servers")
 	}
@@ -472,6 +473,7 @@ func TestSchemaGone(t *testing.T) {
 // TestSecureStore crawls into a server that requires TLS and a password. The password is in the
 // environment or in the address. It must not be printed or stored.
 func TestSecureStore(t *testing.T) {
+	needServer(t)
 	if testing.Short() {
 		t.Skip("starts servers")
 	}

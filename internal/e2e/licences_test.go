@@ -21,6 +21,7 @@ import (
 // project, and without them the test is skipped. SKINK_LONG=full tests four similarities, and
 // shingles of ten and of five words.
 func TestLicences(t *testing.T) {
+	long(t)
 	dir := unpackLicences(t)
 	skink := buildSkink(t)
 	words, similarities := []int{10}, []float64{.8, .9}
@@ -116,6 +117,7 @@ func licencePairs(t *testing.T, name string) map[[2]string]float64 {
 // connected components, would drop more. With --rule containment, the runs of three words of a
 // dropped licence must be in the kept one. The test counts them by brute force.
 func TestLicencesKept(t *testing.T) {
+	long(t)
 	dir := unpackLicences(t)
 	texts, lines := licenceLines(t, filepath.Join(dir, "licences/text"))
 	corpus := filepath.Join(dir, "licences.jsonl")

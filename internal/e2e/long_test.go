@@ -27,3 +27,12 @@ func long(t *testing.T) form {
 	}
 	return ""
 }
+
+// needServer skips a test with a database server if neither SKINK_LONG is set nor the race detector runs, because starting
+// the server and its connections takes seconds.
+func needServer(t *testing.T) {
+	t.Helper()
+	if !raced {
+		long(t)
+	}
+}

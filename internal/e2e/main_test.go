@@ -104,24 +104,29 @@ func (t tests) Run() int {
 	return code
 }
 
-// sessions returns the files of TestScripts. With the race detector, these are the sessions in which several commands
-// run at the same time. A command alone runs in the test's own process in other tests, and the others of the 1,500
-// commands would take half of the whole run to start with the detector.
+// sessions returns the files of TestScripts. Without SKINK_LONG, these are the sessions without a site or a running
+// process. With the race detector, these are the sessions in which several commands run at the same time. A command alone
+// runs in the test's own process in other tests, and the others of the 1,500 commands would take half of the whole run to
+// start with the detector.
 func sessions(t *testing.T) []string {
 	t.Helper()
 	files, err := filepath.Glob("testdata/script/*.txtar")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no session in testdata/script: %v", err)
 	}
-	if !raced {
+	if os.Getenv("SKINK_LONG") != "" && !raced {
 		return files
+	}
+	together := regexp.MustCompile(`(?m)^(start|hold|disk) `)
+	if !raced {
+		together = regexp.MustCompile(`(?m)^(serve|start|hold|disk) `)
 	}
 	return slices.DeleteFunc(files, func(name string) bool {
 		text, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return !regexp.MustCompile(`(?m)^(start|hold|disk) `).Match(text)
+		return together.Match(text) != raced
 	})
 }
 

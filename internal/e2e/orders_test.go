@@ -217,6 +217,7 @@ const asNow = "The crawl goes on with the configuration as it is now."
 // TestReload gives orders to a crawl in a folder, and changes its configuration while it runs: by an order, by
 // SIGHUP, and with a mistake in the file. The log of the site must show what the crawl obeys.
 func TestReload(t *testing.T) {
+	long(t)
 	t.Parallel()
 	skink, web, dir := buildSkink(t), startEndless(t, 1), t.TempDir()
 	store, config, host := filepath.Join(dir, "store"), filepath.Join(dir, "crawl.toml"), web.hosts[0]

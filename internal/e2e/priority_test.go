@@ -18,6 +18,7 @@ import (
 // and when pages are visited again, those that have changed come before the others of their seed. Each crawl is cut
 // in two, so the order also holds over runs.
 func TestPriorities(t *testing.T) {
+	needServer(t)
 	t.Parallel()
 	for kind, store := range map[string]string{"folder": filepath.Join(t.TempDir(), "store"), "postgres": postgrestest.Start(t).URL("priority")} {
 		t.Run(kind, func(t *testing.T) { testPriorities(t, store) })

@@ -59,6 +59,7 @@ func startLinked(t *testing.T, pages int) *timedSite {
 // A budget of requests is spread over its period. It holds for all hosts together, for one host, and over a restart of
 // a crawl that was killed.
 func TestMaxRate(t *testing.T) {
+	long(t)
 	t.Parallel()
 	one, two, few, dir := startLinked(t, 8), startLinked(t, 8), startLinked(t, 3), t.TempDir()
 	config := fmt.Sprintf("[host.%q]\nmax-host-rate = \"4/2s\"\n", strings.TrimPrefix(few.URL, "http://"))
@@ -89,6 +90,7 @@ func TestMaxRate(t *testing.T) {
 
 // The budget also holds among workers.
 func TestMaxRateTogether(t *testing.T) {
+	long(t)
 	t.Parallel()
 	one, two, skink, store := startLinked(t, 12), startLinked(t, 12), buildSkink(t), postgrestest.Start(t).URL("web")
 	var workers []*worker

@@ -49,6 +49,7 @@ func sentences(words ...string) string {
 // TestReleaseTable checks the table of docs/output.md with the real binary: for each output and each
 // reason, whether the output contains a page, without and with the flag that the table names.
 func TestReleaseTable(t *testing.T) {
+	long(t)
 	t.Parallel()
 	skink := buildSkink(t)
 	dir := t.TempDir()

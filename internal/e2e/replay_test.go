@@ -22,14 +22,12 @@ import (
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 
-	"skink/crawler/render"
 	"skink/warc"
 )
 
 // A player shows archives in ReplayWeb.page, which runs in a real browser.
 type player struct {
 	*httptest.Server
-	chromium string
 }
 
 // newPlayer returns a player of the archives in dir. It skips the test if there is no browser or no
@@ -41,10 +39,6 @@ func newPlayer(t *testing.T, dir string) *player {
 	if _, err := os.Stat(filepath.Join(program, "sw.js")); err != nil {
 		t.Skip("there is no player of archives: SKINK_NODE_MODULES names no folder with the npm package replaywebpage")
 	}
-	chromium, err := render.Find()
-	if err != nil {
-		t.Fatal(err)
-	}
 	mux := http.NewServeMux()
 	mux.Handle("/replay/", http.StripPrefix("/replay/", http.FileServer(http.Dir(program))))
 	mux.Handle("/", http.FileServer(http.Dir(dir)))
@@ -53,14 +47,14 @@ func newPlayer(t *testing.T, dir string) *player {
 		fmt.Fprintf(w, `<!doctype html><style>body { margin: 0 } replay-web-page { display: block; width: 100vw; height: 100vh }</style>
 <script src="/replay/ui.js"></script><replay-web-page embed="replayonly" replayBase="/replay/" source="/%s" url="%s" ts="%s"></replay-web-page>`, r.PathValue("file"), r.FormValue("url"), r.FormValue("ts"))
 	})
-	p := &player{httptest.NewServer(mux), chromium}
+	p := &player{httptest.NewServer(mux)}
 	t.Cleanup(p.Close)
 	return p
 }
 
 func (p *player) browser(t *testing.T, url string) *browser {
 	t.Helper()
-	b := openBrowser(t, p.chromium, url)
+	b := openBrowser(t, url)
 	b.foreign.Store(true)
 	b.do(chromedp.EmulateViewport(900, 700), called(network.SetCacheDisabled, network.SetCacheDisabledParams{CacheDisabled: true}))
 	return b

@@ -299,6 +299,7 @@ func TestRequisitesAtLimits(t *testing.T) {
 // TestRequisitesOfWorkers runs two workers with one store on a server. Together they request each
 // requisite once. The two archives together contain each file.
 func TestRequisitesOfWorkers(t *testing.T) {
+	needServer(t)
 	t.Parallel()
 	d := newDressedSite(t, 60)
 	server := postgrestest.Start(t)

@@ -189,6 +189,7 @@ func planted(group string, more ...string) (all []string) {
 // TestSince crawls a site three times. Before the second crawl, ten faults were added and ten repaired.
 // Exactly these must be reported as new and fixed, in both kinds of stores.
 func TestSince(t *testing.T) {
+	needServer(t)
 	t.Parallel()
 	for name, storeOf := range map[string]func(t *testing.T) string{
 		"folder":     func(t *testing.T) string { return "docs" },

@@ -71,6 +71,7 @@ func (s *timedSite) apart(t *testing.T, delay time.Duration, want ...string) {
 // robots.txt with a Crawl-delay, the steps of a login, pages, redirects, a guessed sitemap, and the
 // two requests of a check. The crawl is killed twice, and started again at once.
 func TestSlots(t *testing.T) {
+	long(t)
 	t.Parallel()
 	other := newTimedSite(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodHead {

@@ -160,6 +160,7 @@ func (f *farm) crawlFarm(t *testing.T, skink, store string, workers int, seeds [
 // all four workers have a request in flight. So each worker must get hosts, whichever worker claims
 // first, and must fetch its share of that half.
 func TestWorkersShare(t *testing.T) {
+	long(t)
 	if testing.Short() {
 		t.Skip("starts processes")
 	}

@@ -68,6 +68,7 @@ func twoHosts(t *testing.T) (first, second string) {
 // the rights that the last query grants. With that role, the commands that read a store must work,
 // and a crawl must fail.
 func TestQueries(t *testing.T) {
+	needServer(t)
 	t.Parallel()
 	server := postgrestest.Start(t)
 	store := server.URL("docs")

@@ -109,6 +109,7 @@ func TestPolitenessOfWorkers(t *testing.T) {
 // the requests in flight. --max-host-pages must be obeyed even if a host moves from one worker to
 // another.
 func TestLimitsOfWorkers(t *testing.T) {
+	needServer(t)
 	if testing.Short() {
 		t.Skip("starts servers")
 	}
@@ -151,6 +152,7 @@ func TestLimitsOfWorkers(t *testing.T) {
 // TestWorkersAreWatched examines a running crawl of two workers from other processes. status must
 // list the workers and their hosts, and report, export and compare must work.
 func TestWorkersAreWatched(t *testing.T) {
+	long(t)
 	if testing.Short() {
 		t.Skip("starts servers")
 	}
@@ -218,6 +220,7 @@ func TestWorkersAreWatched(t *testing.T) {
 // part of the files, into one store. Each text must be kept once, and the report of each machine
 // must cover all files.
 func TestDedupTogether(t *testing.T) {
+	long(t)
 	if testing.Short() {
 		t.Skip("starts servers")
 	}

@@ -25,6 +25,8 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+
+	"skink/crawler/render"
 )
 
 // TestViewInBrowser opens every page of the viewer in a real browser while a crawl runs. The
@@ -39,13 +41,10 @@ import (
 // whole machine.
 func TestViewInBrowser(t *testing.T) {
 	t.Parallel()
-	chromium, err := exec.LookPath("chromium")
-	if err != nil {
-		t.Skip("no chromium to open the view in")
-	}
+	needBrowser(t)
 	site := newHostileSite(t)
 	crawl := startViewed(t, site.URL)
-	b := openBrowser(t, chromium, crawl.url)
+	b := openBrowser(t, crawl.url)
 
 	b.open("/now")
 	b.waitFor(`document.getElementById("now-pages").innerText.includes("unique")`)
@@ -239,16 +238,20 @@ type browser struct {
 	stopping atomic.Bool // the server may end before the browser has loaded the last page completely
 }
 
-func openBrowser(t *testing.T, chromium, root string) *browser {
+func openBrowser(t *testing.T, root string) *browser {
 	t.Helper()
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(chromium), chromedp.NoSandbox, chromedp.Flag("disable-dev-shm-usage", true), chromedp.WSURLReadTimeout(patience))
+	path, err := render.Find()
+	if err != nil {
+		t.Fatal(err)
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.Flag("disable-dev-shm-usage", true), chromedp.WSURLReadTimeout(patience))
 	ctx, stop := chromedp.NewExecAllocator(context.Background(), options...)
 	t.Cleanup(stop)
 	ctx, stopTab := chromedp.NewContext(ctx)
 	t.Cleanup(stopTab)
 	b := &browser{t: t, ctx: ctx, root: root}
 	b.do()
-	err := chromedp.Listen(ctx, func(event any) {
+	err = chromedp.Listen(ctx, func(event any) {
 		if b.foreign.Load() {
 			return
 		}

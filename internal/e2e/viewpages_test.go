@@ -23,17 +23,14 @@ import (
 // width, keys, folding, the widths of bars, and print.
 func TestPagesInBrowser(t *testing.T) {
 	t.Parallel()
-	chromium, err := exec.LookPath("chromium")
-	if err != nil {
-		t.Skip("no chromium to open the view in")
-	}
+	needBrowser(t)
 	dir := t.TempDir()
 	writeMixedPages(t, filepath.Join(dir, "pages"))
 	runIn(t, dir, "crawl", "--quiet", "--store", "store", "pages")
 	runIn(t, dir, "report", "--store", "store", "--format", "html", "--out", "duplicates.html")
 	runIn(t, dir, "report", "--store", "store", "--about", "audit", "--format", "html", "--out", "audit.html")
 	runIn(t, dir, "compare", "--html", "compared.html", "pages/long-a.html", "pages/long-b.html")
-	b := openBrowser(t, chromium, startView(t, dir))
+	b := openBrowser(t, startView(t, dir))
 
 	page := func(name string) string { return "http://pages.localhost/" + name }
 	path := func(name string) string { return "/page/" + url.PathEscape(page(name)) }
@@ -119,7 +116,7 @@ func TestPagesInBrowser(t *testing.T) {
 
 	files := httptest.NewServer(http.FileServer(http.Dir(dir)))
 	defer files.Close()
-	b = openBrowser(t, chromium, files.URL)
+	b = openBrowser(t, files.URL)
 	b.foreign.Store(true) // the browser also asks for an icon
 	for _, name := range []string{"duplicates", "audit", "compared"} {
 		b.open("/" + name + ".html")

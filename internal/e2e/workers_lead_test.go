@@ -15,6 +15,7 @@ import (
 // as canonical. Some copies add a sentence, so that they are near-duplicates. The site is the first
 // seed, so all its pages must lead, even after a visit during which it was not available.
 func TestWorkersLead(t *testing.T) {
+	needServer(t)
 	t.Parallel()
 	const stories = 24
 	site := startTwin(t, 100*time.Millisecond)

@@ -65,6 +65,7 @@ func (s *sites) asked() (urls []string) {
 // URLs with the parameter, and recognise soft 404s. Learned facts that are deleted must be deleted
 // for both.
 func TestWorkersLearn(t *testing.T) {
+	needServer(t)
 	t.Parallel()
 	const pages = 120
 	shared := postgrestest.Start(t).URL("web")

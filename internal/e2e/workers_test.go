@@ -214,6 +214,7 @@ func stored(t *testing.T, server *postgrestest.Server) map[string]bool {
 
 // TestWorkersAreRefused checks the messages for workers that cannot use a store.
 func TestWorkersAreRefused(t *testing.T) {
+	needServer(t)
 	t.Parallel()
 	server, locked := postgrestest.Start(t), postgrestest.Start(t)
 	if err := locked.RequirePassword(); err != nil {
