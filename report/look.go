@@ -2,6 +2,7 @@ package report
 
 import (
 	_ "embed"
+	"fmt"
 	"html/template"
 	"net/url"
 	"strconv"
@@ -91,7 +92,7 @@ func bar(whole int64, pairs ...any) (segments []Segment) {
 	number := func(x float64) string { return strconv.FormatFloat(x, 'f', 2, 64) }
 	at := 0.0
 	for i := 0; i+1 < len(pairs); i += 2 {
-		n := pairs[i+1].(int64)
+		n, _ := strconv.ParseInt(fmt.Sprint(pairs[i+1]), 10, 64)
 		if n <= 0 {
 			continue
 		}

@@ -64,7 +64,7 @@ func TestAuditSince(t *testing.T) {
 	s := twiceCrawled(t)
 	v, server := newView(t, s, nil)
 	body := audited(t, v, server, nil, "")
-	row := `Titles under 10 characters</a></th><td class="number"><b>1</b></td><td class="number">1</td><td class="number">2</td><td class="number"></td><td class="soft">titles.short</td>`
+	row := `Titles under 10 characters</a><small class="soft name">titles.short</small></th><td class="number"><b>1</b></td><td class="number">1</td><td class="number">2</td><td class="number"></td><td class="fix">`
 	for _, want := range []string{"Compared with crawl 1.", row, `<option value="1" selected>crawl 1, 2026-11-01 10:00:00</option><option value="none">no crawl</option>`, `<span class="badge badge-note"><span aria-hidden="true">●</span> note</span>`} {
 		if !strings.Contains(body, want) {
 			t.Errorf("the audit does not have %q\n%s", want, body)
@@ -115,7 +115,7 @@ func TestAuditFilter(t *testing.T) {
 		page := get(t, server, "/audit/titles.short"+query)
 		overview := get(t, server, "/audit"+query)
 		if want == "0" {
-			if strings.Contains(page, "<tbody>\n<tr>") || strings.Contains(overview, `<td class="soft">titles.short</td>`) {
+			if strings.Contains(page, "<tbody>\n<tr>") || strings.Contains(overview, `<small class="soft name">titles.short</small>`) {
 				t.Errorf("%s: rows are shown\n%s", query, page)
 			}
 			continue
@@ -124,7 +124,7 @@ func TestAuditFilter(t *testing.T) {
 			t.Errorf("%s: the finding does not have %q\n%s", query, want, page)
 		}
 		link := `href="/audit/titles.short` + strings.ReplaceAll(query, "&", "&amp;")
-		if !strings.Contains(overview, `<td class="soft">titles.short</td>`) || !strings.Contains(strings.ReplaceAll(overview, "change=fixed&amp;section=%2Fblog%2F", "section=%2Fblog%2F&amp;change=fixed"), link) {
+		if !strings.Contains(overview, `<small class="soft name">titles.short</small>`) || !strings.Contains(strings.ReplaceAll(overview, "change=fixed&amp;section=%2Fblog%2F", "section=%2Fblog%2F&amp;change=fixed"), link) {
 			t.Errorf("%s: the audit does not have the finding with a link that keeps the filter\n%s", query, overview)
 		}
 	}
