@@ -38,7 +38,7 @@ var budgets = map[string]int{
 	"internal/corpus":       2_550,
 	"internal/ingest":       4_715,
 	"internal/session":      4_400,
-	"report":                2_065,
+	"report":                2_070,
 	"report/audit":          3_935,
 	"store":                 1_675,
 	"store/badger":          5_225,
@@ -46,7 +46,7 @@ var budgets = map[string]int{
 	"store/postgres":        3_640,
 	"store/remote":          650,
 	"view":                  2_500,
-	"warc":                  1_620,
+	"warc":                  1_610,
 }
 
 const (
