@@ -383,8 +383,11 @@ func (e *Erasure) file(name string) *rewritten {
 	return e.files[i]
 }
 
-// Deletes reports whether the file with this name changes.
-func (e *Erasure) Deletes(file string) bool { return e.file(file) != nil }
+// Searches reports whether the file with this name is in one of the folders. If it does not change, it has no record of a
+// deleted page, but the payload of another page may be there that has the same bytes.
+func (e *Erasure) Searches(name string) bool {
+	return e != nil && slices.ContainsFunc(e.files, func(f *rewritten) bool { return f.base() == name })
+}
 
 // Place returns the position of a record after the erasure: zero if it is deleted.
 func (e *Erasure) Place(at store.Archived) store.Archived {

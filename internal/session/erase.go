@@ -239,7 +239,7 @@ func (e *Erasure) keepsPage(p *store.Placed) (bool, error) {
 	if e.taken[r.URL] {
 		e.Pages++
 		for _, at := range []store.Archived{r.Archive, r.Answered} {
-			if at.File != "" && !e.Warc.Deletes(at.File) {
+			if at.File != "" && !e.Warc.Searches(at.File) {
 				e.Places = append(e.Places, fmt.Sprintf("%s:%d %s", at.File, at.Offset, r.URL))
 			}
 		}
