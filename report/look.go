@@ -2,9 +2,9 @@ package report
 
 import (
 	_ "embed"
-	"fmt"
 	"html/template"
 	"net/url"
+	"reflect"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -92,7 +92,7 @@ func bar(whole int64, pairs ...any) (segments []Segment) {
 	number := func(x float64) string { return strconv.FormatFloat(x, 'f', 2, 64) }
 	at := 0.0
 	for i := 0; i+1 < len(pairs); i += 2 {
-		n, _ := strconv.ParseInt(fmt.Sprint(pairs[i+1]), 10, 64)
+		n := reflect.ValueOf(pairs[i+1]).Int()
 		if n <= 0 {
 			continue
 		}

@@ -80,7 +80,7 @@ func (t *tab) stopped(session string, p paused) {
 	switch how {
 	case refuse:
 		reason := "BlockedByClient"
-		if p.ResourceType == "Document" && p.FrameID == t.target {
+		if t.isPage(p) {
 			reason = "Aborted" // the page stays
 		}
 		t.fail(session, p.RequestID, reason)
@@ -128,7 +128,7 @@ func (t *tab) useOf(p paused) (use, *url.URL) {
 		return allow, u
 	case u.Scheme != "http" && u.Scheme != "https", t.ctx.Err() != nil, p.Request.Method != http.MethodGet && !(mayPost && p.isPost()):
 		return refuse, u
-	case p.ResourceType == "Document" && p.FrameID == t.target:
+	case t.isPage(p):
 		if !t.started {
 			t.started = true
 			return self, u
@@ -149,6 +149,9 @@ func (t *tab) useOf(p paused) (use, *url.URL) {
 	t.open++
 	return answer, u
 }
+
+// isPage reports whether a request is for the page itself, or for one that would take its place.
+func (t *tab) isPage(p paused) bool { return p.ResourceType == "Document" && p.FrameID == t.target }
 
 // isOwnFrame reports whether a request is for a frame of the same origin as the page.
 func (t *tab) isOwnFrame(p paused, u *url.URL) bool {

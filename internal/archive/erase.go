@@ -371,12 +371,12 @@ func packedAs(name string, rec *warc.Record) (io.Reader, error) {
 	return b, errors.Join(err, z.Close())
 }
 
-// file returns the file that changes and has this name, or nil.
+// file returns the file with this name, or nil.
 func (e *Erasure) file(name string) *rewritten {
 	if e == nil {
 		return nil
 	}
-	i := slices.IndexFunc(e.files, func(f *rewritten) bool { return f.changes && f.base() == name })
+	i := slices.IndexFunc(e.files, func(f *rewritten) bool { return f.base() == name })
 	if i < 0 {
 		return nil
 	}
@@ -385,14 +385,12 @@ func (e *Erasure) file(name string) *rewritten {
 
 // Searches reports whether the file with this name is in one of the folders. If it does not change, it has no record of a
 // deleted page, but the payload of another page may be there that has the same bytes.
-func (e *Erasure) Searches(name string) bool {
-	return e != nil && slices.ContainsFunc(e.files, func(f *rewritten) bool { return f.base() == name })
-}
+func (e *Erasure) Searches(file string) bool { return e.file(file) != nil }
 
 // Place returns the position of a record after the erasure: zero if it is deleted.
 func (e *Erasure) Place(at store.Archived) store.Archived {
 	f := e.file(at.File)
-	if f == nil {
+	if f == nil || !f.changes {
 		return at
 	}
 	now := store.Archived{File: at.File, Digest: at.Digest}

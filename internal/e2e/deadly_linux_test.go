@@ -26,7 +26,6 @@ import (
 //
 //	SKINK_LONG=full go test -run TestDeadlyPage ./internal/e2e
 func TestDeadlyPage(t *testing.T) {
-	long(t)
 	if os.Getenv("SKINK_LONG") != "full" {
 		t.Skip("SKINK_LONG is not full")
 	}

@@ -38,7 +38,7 @@ import (
 //
 // SKINK_LONG=full deletes 200 of 20,000 pages.
 func TestDelete(t *testing.T) {
-	long(t)
+	needServer(t)
 	t.Parallel()
 	hosts, pages, deleted, kills := 4, 120, 15, 4
 	if os.Getenv("SKINK_LONG") == string(full) {
@@ -61,7 +61,7 @@ func TestDelete(t *testing.T) {
 
 // Two processes delete pages from one store on PostgreSQL, and then from one archive, too. One waits for the other.
 func TestTwoDelete(t *testing.T) {
-	long(t)
+	needServer(t)
 	t.Parallel()
 	d := &deletion{t: t, skink: buildSkink(t), sites: &sites{counts: map[string]int{}}, gone: map[string]bool{}}
 	server := httptest.NewServer(d.sites.counting(secretive{generated{pages: 40, number: 1}}))

@@ -21,11 +21,11 @@ import (
 // project, and without them the test is skipped. SKINK_LONG=full tests four similarities, and
 // shingles of ten and of five words.
 func TestLicences(t *testing.T) {
-	long(t)
+	form := long(t)
 	dir := unpackLicences(t)
 	skink := buildSkink(t)
 	words, similarities := []int{10}, []float64{.8, .9}
-	if os.Getenv("SKINK_LONG") == "full" {
+	if form == full {
 		words, similarities = []int{10, 5}, []float64{.5, .7, .8, .9}
 	}
 	for _, w := range words {
