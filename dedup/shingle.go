@@ -3,7 +3,6 @@ package dedup
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"skink/base/splitmix"
 )
@@ -92,27 +91,6 @@ func (s Shingling) Append(dst []uint64, t *Text) []uint64 {
 		dst = append(dst, splitmix.Mix(window))
 	}
 	return dst
-}
-
-// Strings returns the shingles of t as readable text, in the order of the text and with repeats.
-func (s Shingling) Strings(t *Text) []string {
-	var units []string
-	glue := " "
-	if s.Unit == Chars {
-		glue = ""
-		for _, r := range string(t.canon) {
-			units = append(units, string(r))
-		}
-	} else {
-		for i := range t.Len() {
-			units = append(units, t.Token(i))
-		}
-	}
-	var all []string
-	for i := 0; len(units) > 0 && (i == 0 || i+s.K <= len(units)); i++ {
-		all = append(all, strings.Join(units[i:min(i+s.K, len(units))], glue))
-	}
-	return all
 }
 
 // Shingles appends the numbers of t's overlapping shingles of k words to dst.

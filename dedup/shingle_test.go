@@ -35,7 +35,7 @@ func TestShingles(t *testing.T) {
 	} {
 		var x Text
 		x.Read([]byte(c.text))
-		list := c.s.Strings(&x)
+		list := c.s.strings(&x)
 		if got := strings.Join(list, "|"); got != c.list {
 			t.Errorf("%s: list %s, want %s", c.why, got, c.list)
 		}
@@ -70,4 +70,25 @@ func TestShinglesRoll(t *testing.T) {
 			}
 		}
 	})
+}
+
+// strings returns the shingles of t as readable text, in the order of the text and with repeats.
+func (s Shingling) strings(t *Text) []string {
+	var units []string
+	glue := " "
+	if s.Unit == Chars {
+		glue = ""
+		for _, r := range string(t.canon) {
+			units = append(units, string(r))
+		}
+	} else {
+		for i := range t.Len() {
+			units = append(units, t.Token(i))
+		}
+	}
+	var all []string
+	for i := 0; len(units) > 0 && (i == 0 || i+s.K <= len(units)); i++ {
+		all = append(all, strings.Join(units[i:min(i+s.K, len(units))], glue))
+	}
+	return all
 }

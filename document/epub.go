@@ -47,10 +47,7 @@ func (p *pack) epub(ask extract.Options) (*extract.Document, error) {
 	names, missing := book.chapters(p.finder(path.Dir(container.root)))
 	d.Missing = missing
 	ask.Page, ask.Embeds, ask.Tree = false, false, chapterTree
-	if err := p.readChapters(d, ask, names, locked.parts); err != nil {
-		return nil, err
-	}
-	return d, nil
+	return d, p.readChapters(d, ask, names, locked.parts)
 }
 
 // readChapters adds the text of the named chapters to d. It counts the chapters that are not HTML

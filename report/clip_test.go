@@ -3,6 +3,7 @@ package report
 import (
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 )
 
@@ -98,5 +99,16 @@ func TestProblems(t *testing.T) {
 	got := Problems(map[string]int64{"status 404": 2403, "": 1, "timeout": 17, "status 410": 17})
 	if want := "status 404: 2,403, status 410: 17, timeout: 17, unknown: 1"; got != want {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestDuration(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		0: "0.0 ms", 18 * time.Millisecond: "18 ms", 2500 * time.Millisecond: "2.5 s", 40 * time.Second: "40 s", 65 * time.Second: "1m5s",
+		2*time.Hour + 5*time.Minute + time.Second: "2h5m", 3 * time.Hour: "3h0m",
+	} {
+		if got := Duration(d); got != want {
+			t.Errorf("%v is written %q, want %q", d, got, want)
+		}
 	}
 }

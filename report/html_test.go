@@ -31,7 +31,7 @@ func TestHTMLIsInert(t *testing.T) {
 		"p":    {"class"}, "ul": {"class"}, "dl": {"class"}, "td": {"class"}, "figure": {"class"}, "figcaption": {"class"}, "small": {"class", "aria-hidden"},
 	}
 	elements := strings.Fields(`html head meta title style body header main section h1 h2 p ul li a bdi small dl dt dd
-		div span i svg rect figure figcaption table thead tbody tr th td details summary`)
+		div span i svg rect figure figcaption table thead tbody tr th td details summary wbr`)
 	inert := func(n *html.Node) {
 		if n.Type != html.ElementNode {
 			return
@@ -63,7 +63,7 @@ func TestHTMLIsInert(t *testing.T) {
 func TestHTMLLinks(t *testing.T) {
 	var got []string
 	for n := range parse(t, write(t, nasty(t), report.Options{Format: report.HTML})).Descendants() {
-		if n.Data != "a" {
+		if n.Type != html.ElementNode || n.Data != "a" {
 			continue
 		}
 		got = append(got, attr(n, "href"))

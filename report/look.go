@@ -32,6 +32,7 @@ var look = template.Must(template.New("look.html").Funcs(template.FuncMap{
 	"similar":   resemblance,
 	"contained": contained,
 	"plain":     plain,
+	"breaks":    func(s string) template.HTML { return template.HTML(strings.NewReplacer("://", "://", "/", "/<wbr>").Replace(template.HTMLEscapeString(s))) },
 	"hostname":  hostName,
 	"quote":     func(s string) string { return plain(Clip(s, cellWidth)) },
 	"sentence":  func(s string) string { return strings.ToUpper(s[:1]) + s[1:] + "." },
@@ -50,8 +51,8 @@ var look = template.Must(template.New("look.html").Funcs(template.FuncMap{
 //	host table  counts by host; takes a slice of [Host]
 //	table       a list; takes a [Table]
 //
-// Templates can call these functions: look returns the style sheet, plain puts text on one line,
-// and group, count, percent and a few others format numbers. bar returns the segments of a bar. No
+// Templates can call these functions: look returns the style sheet, plain puts text on one line, breaks lets a
+// browser break a URL at its slashes, and group, count, percent and a few others format numbers. bar returns the segments of a bar. No
 // shared template contains a script or a style attribute.
 func Templates() *template.Template { return template.Must(look.Clone()) }
 

@@ -16,12 +16,14 @@ var sidesSource string
 type Sides struct {
 	Rows  []align.Row
 	Words align.Counts
-	Rest  int // bytes left out at the end of the longer text; 0 if both texts are complete
+	Names [2]string // what the two texts are called
+	Rest  int       // bytes left out at the end of the longer text; 0 if both texts are complete
 }
 
 // A Stretch of two aligned texts is one difference, or a run of equal rows.
 type Stretch struct {
 	Rows   []align.Row
+	At     int  // index of the first row
 	Number int  // number of the difference, from 1; 0 if the rows are equal
 	Folded bool // hidden until the reader expands the rows
 }
@@ -56,7 +58,7 @@ func (s Sides) Stretches() (all []Stretch) {
 	for i := 0; i < len(s.Rows); {
 		if s.Rows[i].Kind != align.Same {
 			number++
-			all = append(all, Stretch{Rows: s.Rows[i : i+1], Number: number})
+			all = append(all, Stretch{Rows: s.Rows[i : i+1], At: i, Number: number})
 			i++
 			continue
 		}
@@ -74,7 +76,7 @@ func (s Sides) Stretches() (all []Stretch) {
 		if to-from < 2 {
 			from, to = end, end
 		}
-		for _, p := range []Stretch{{Rows: s.Rows[i:from]}, {Rows: s.Rows[from:to], Folded: true}, {Rows: s.Rows[to:end]}} {
+		for _, p := range []Stretch{{Rows: s.Rows[i:from], At: i}, {Rows: s.Rows[from:to], At: from, Folded: true}, {Rows: s.Rows[to:end], At: to}} {
 			if len(p.Rows) > 0 {
 				all = append(all, p)
 			}
@@ -91,10 +93,10 @@ const (
 	maxDiffer = 1 << 20
 )
 
-// Beside aligns two texts word by word. It compares the words by which the rule compares the texts,
+// Beside aligns two texts with the given names word by word. It compares the words by which the rule compares the texts,
 // so differences in case and punctuation are ignored.
-func Beside(rule dedup.Rule, texts, langs [2]string) Sides {
-	s := Sides{Rest: max(len(texts[0]), len(texts[1])) - maxBeside}
+func Beside(rule dedup.Rule, names, texts, langs [2]string) Sides {
+	s := Sides{Names: names, Rest: max(len(texts[0]), len(texts[1])) - maxBeside}
 	s.Rows, s.Words = align.Texts(sidesOf(rule, texts, langs, maxBeside))
 	s.Rest = max(s.Rest, 0)
 	return s

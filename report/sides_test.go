@@ -12,7 +12,7 @@ import (
 // the end of a long text is no difference after words that only one text has.
 func TestBeside(t *testing.T) {
 	rule := dedup.Rule{Form: dedup.Stem | dedup.NoFunction}
-	if s := Beside(rule, [2]string{"The cats of the house", "A cat in houses"}, [2]string{"en", "en"}); s.Differences() > 0 {
+	if s := Beside(rule, [2]string{}, [2]string{"The cats of the house", "A cat in houses"}, [2]string{"en", "en"}); s.Differences() > 0 {
 		t.Errorf("%+v, want no difference between words with the same stems", s.Rows)
 	}
 	var b strings.Builder
@@ -20,7 +20,7 @@ func TestBeside(t *testing.T) {
 		fmt.Fprintf(&b, "word%d ", i)
 	}
 	first := strings.Repeat("Prologue. ", 400)
-	if s := Beside(rule, [2]string{b.String(), first + b.String()}, [2]string{"en", "en"}); s.Words.Removed > 0 || s.Words.Added != 400 || s.Rest == 0 {
+	if s := Beside(rule, [2]string{}, [2]string{b.String(), first + b.String()}, [2]string{"en", "en"}); s.Words.Removed > 0 || s.Words.Added != 400 || s.Rest == 0 {
 		t.Errorf("%+v, rest %d, want only the first 400 words added", s.Words, s.Rest)
 	}
 }
@@ -50,7 +50,7 @@ func TestParts(t *testing.T) {
 				b[len(b)-1] += ", changed"
 			}
 		}
-		s := Beside(dedup.Rule{}, [2]string{strings.Join(a, "\n"), strings.Join(b, "\n")}, [2]string{})
+		s := Beside(dedup.Rule{}, [2]string{}, [2]string{strings.Join(a, "\n"), strings.Join(b, "\n")}, [2]string{})
 		var got []string
 		folded := 0
 		for _, p := range s.Stretches() {

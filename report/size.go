@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -43,6 +44,8 @@ func Duration(d time.Duration) string {
 		return fmt.Sprintf("%.1f s", d.Seconds())
 	case d < time.Minute:
 		return fmt.Sprintf("%.0f s", d.Seconds())
+	case d >= time.Hour:
+		return strings.TrimSuffix(d.Round(time.Minute).String(), "0s")
 	}
 	return d.Round(time.Second).String()
 }

@@ -3,7 +3,6 @@ package view
 import (
 	"context"
 	"fmt"
-	"math"
 	"net/http"
 	"strconv"
 
@@ -51,17 +50,12 @@ type alikeView struct {
 	Making       bool
 	Done         int64 // percentage of the running comparison that is complete
 	Failed       string
-	Steps        []stepRow
+	Steps        []Step
 	Chart        chart
 	Similarity   float64
 	Least        float64
-	Chosen       *stepRow
+	Chosen       *Step
 	Above, Below []Pair
-}
-
-type stepRow struct {
-	Step
-	Link string
 }
 
 // pairsShown is the maximum number of page pairs shown on each side of the chosen similarity.
@@ -88,21 +82,20 @@ func (v *View) alikePage(ctx context.Context, r *http.Request) (*screen, error) 
 }
 
 func (s *alikeView) show(a *Alike) {
-	s.Least = a.Steps[0].Similarity
+	s.Steps, s.Least = a.Steps, a.Steps[0].Similarity
 	s.Similarity = max(s.Similarity, s.Least)
 	position := func(similarity float64) float64 { return (similarity - s.Least) / max(1-s.Least, 1e-9) }
-	most := 1
+	most := 4 // so that the labels of the axis are whole numbers
 	var at, clusters, pages []float64
 	for _, step := range a.Steps {
 		most = max(most, step.Pages) // at least step.Clusters, because a cluster has at least two pages
 		at, clusters, pages = append(at, position(step.Similarity)), append(clusters, float64(step.Clusters)), append(pages, float64(step.Pages))
-		s.Steps = append(s.Steps, stepRow{step, fmt.Sprintf("/similarity?at=%.2f", step.Similarity)})
 	}
 	top := roundUp(float64(most))
 	s.Chart = chart{
 		Label:  "Clusters, and pages in clusters, by similarity. The table below has the numbers.",
 		Curves: []curve{newCurve("pages in clusters", "second", at, pages, top), newCurve("clusters", "first", at, clusters, top)},
-		Y:      [3]string{countText(top), countText(top / 2), "0"},
+		Y:      [3]string{report.Grouped(int64(top)), report.Grouped(int64(top / 2)), "0"},
 		X:      [3]string{fmt.Sprintf("%.2f", s.Least), fmt.Sprintf("%.2f", (s.Least+1)/2), "1.00"},
 		Unit:   "similarity",
 		Mark:   fmt.Sprintf("%.1f", 600*position(s.Similarity)),
@@ -112,13 +105,6 @@ func (s *alikeView) show(a *Alike) {
 			s.Chosen = &s.Steps[i]
 		}
 	}
-}
-
-func countText(n float64) string {
-	if n != math.Trunc(n) {
-		return number(n)
-	}
-	return report.Grouped(int64(n))
 }
 
 func (v *View) recompare(*http.Request) (next string) {

@@ -1,9 +1,9 @@
 package view
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -31,8 +31,8 @@ const sinceNone = "none"
 // A compared is an audit with the crawls that it can be compared with.
 type compared struct {
 	*audit.Audit
-	earlier []audit.Crawl
-	end     store.Cursor // position of the store when the audit began
+	earlier []audit.Crawl // newest first
+	end     store.Cursor  // position of the store when the audit began
 }
 
 type nearlyOf func(ctx context.Context, s store.Reader) (*audit.Nearly, error)
@@ -73,7 +73,9 @@ func (v *View) auditOf(ctx context.Context, s store.Reader, choice string, nearl
 		return nil, err
 	}
 	a, err := audit.Read(ctx, s, opt)
-	return &compared{a, h.Earlier(), end}, err
+	earlier := slices.Clone(h.Earlier())
+	slices.Reverse(earlier)
+	return &compared{a, earlier, end}, err
 }
 
 type auditView struct {
@@ -84,6 +86,7 @@ type auditView struct {
 	None   bool
 	Old    bool   // whether the store has changed since
 	URLs   int64  // URLs covered by the audit
+	Site   string // see [audit.Audit.Site]
 	Seen   string // says which part of the site was fetched
 	Gaps   []audit.Gap
 	Groups []audit.Group
@@ -91,14 +94,8 @@ type auditView struct {
 	Unknown []string // why some lists are missing or incomplete
 
 	Since  *audit.Crawl  // crawl that the findings are compared with; nil means none
-	Crawls []sinceChoice // crawls that the next audit can be compared with
+	Crawls []audit.Crawl // crawls that the next audit can be compared with, newest first
 	Filter auditFilter
-}
-
-// A sinceChoice is a form option for a crawl that an audit can be compared with.
-type sinceChoice struct {
-	Value, Text string
-	Chosen      bool
 }
 
 // An auditFilter is the form that selects findings by host, section and change.
@@ -136,7 +133,7 @@ func (f auditFilter) Query() string {
 
 func (v *View) auditPage(_ context.Context, r *http.Request) (*screen, error) {
 	s := v.audited(r)
-	return &screen{name: "audit", title: "Audit", again: s.Making, Content: s}, nil
+	return &screen{name: "audit", title: "Audit of", subject: cmp.Or(s.Site, v.opt.Name), again: s.Making, Content: s}, nil
 }
 
 // audited returns the last audit. If there is none, it starts one, unless a crawl writes to the store.
@@ -152,24 +149,13 @@ func (v *View) audited(r *http.Request) *auditView {
 		s.Failed = known.failed.Error()
 	}
 	if a != nil {
-		s.URLs, s.Unknown, s.Seen, s.Gaps = a.URLs, a.Unknown(), a.Coverage.String(), a.Coverage.Gaps
-		s.Since, s.Crawls, s.Filter = a.Since(), choicesOf(a), filterOf(a, r)
+		s.URLs, s.Unknown, s.Site, s.Seen, s.Gaps = a.URLs, a.Unknown(), a.Site(), a.Coverage.String(), a.Coverage.Gaps
+		s.Since, s.Crawls, s.Filter = a.Since(), a.earlier, filterOf(a, r)
 		s.Groups = a.Groups(s.Filter.Filter)
 		end, err := borrowed(r.Context(), v.opt.Store, func(from store.Reader) (store.Cursor, error) { return from.End(r.Context()) })
 		s.Old = err == nil && end != a.end // the page itself reports an error of the store
 	}
 	return s
-}
-
-func choicesOf(a *compared) (all []sinceChoice) {
-	if len(a.earlier) == 0 {
-		return nil
-	}
-	for _, c := range slices.Backward(a.earlier) {
-		chosen := a.Since() != nil && a.Since().Number == c.Number
-		all = append(all, sinceChoice{strconv.Itoa(c.Number), fmt.Sprintf("crawl %d, %s", c.Number, timeText(c.Ended)), chosen})
-	}
-	return append(all, sinceChoice{sinceNone, "no crawl", a.Since() == nil})
 }
 
 func (v *View) remakeAudit(r *http.Request) (next string) {
@@ -208,7 +194,7 @@ func (v *View) findingPage(ctx context.Context, r *http.Request) (*screen, error
 		}
 	}
 	s := &findingView{Selection: selected, Filter: filter, At: timeText(at), Table: f.List().Table(rows)}
-	s.Table.LinkTo = inside
+	s.Table.LinkTo = v.inside
 	s.paging = pagingOf("/audit/"+f.FullName(), r, from, from+len(rows), selected.RowCount())
 	return &screen{name: "finding page", title: f.Title, Content: s}, nil
 }
@@ -227,8 +213,9 @@ func (v *View) finding(name string) (*audit.Finding, time.Time, error) {
 }
 
 // inside returns a link to the view's own page about a crawled URL, instead of a link to the URL.
-func inside(rawURL string) report.PageLink {
+func (v *View) inside(rawURL string) report.PageLink {
 	l := report.LinkTo(rawURL)
+	v.index.look(func(t *rows) { l.URL = t.short(l.URL) })
 	if l.Link != "" {
 		l.Link = "/page/" + url.PathEscape(l.Link)
 	}

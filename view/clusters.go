@@ -16,11 +16,14 @@ import (
 type clusterRow struct {
 	ID             dedup.Hash // ID of the leader
 	Leader         *store.Record
-	Members, Exact int64   // number of duplicates, and of those with the same words as the leader
-	Lowest         float64 // lowest resemblance of a duplicate
-	Why            string  // why the leader leads; "" if that was not looked up
+	Members, Exact int64    // number of duplicates, and of those with the same words as the leader
+	Lowest         float64  // lowest resemblance of a duplicate
+	Where          []string // some of the places of the duplicates; see [rows.place]
+	Why            string   // why the leader leads; "" if that was not looked up
 
 	others []dedup.Hash // the duplicates, if they are few enough to look them up
+	at     uint32       // index in rows.clusters
+	listed bool         // whether a duplicate is selected
 }
 
 // Near returns the number of duplicates whose words differ from those of the leader.
@@ -29,66 +32,96 @@ func (c clusterRow) Near() int64 { return c.Members - c.Exact }
 type patternRow struct {
 	Shape      string
 	Duplicates int64
-	Link       string
 }
 
 type clusterList struct {
 	Query    url.Values
 	Hosts    []string
 	Shape    string
+	Sort     string // lowest, near or ""
 	Clusters []clusterRow
 	Patterns []patternRow
 	paging
 }
 
-// clustersPage lists the clusters, largest first. The request may restrict the list to clusters
+// clustersPage lists the clusters, by default largest first. The request may restrict the list to clusters
 // that have a member on a given host, or a member whose URL has a given pattern.
 func (v *View) clustersPage(ctx context.Context, r *http.Request) (*screen, error) {
 	form := r.URL.Query()
-	l := &clusterList{Query: form, Hosts: v.largestHosts(100), Shape: form.Get("shape")}
+	l := &clusterList{Query: form, Hosts: v.largestHosts(100), Shape: form.Get("shape"), Sort: form.Get("sort")}
 	v.index.look(func(t *rows) {
-		var some []uint32
-		some, l.paging = partOf("/clusters", r, t.clustersOf(form.Get("host"), form.Get("shape")))
-		l.Clusters = t.rowsOf(some)
+		l.Clusters, l.paging = partOf("/clusters", r, t.clustersOf(form.Get("host"), form.Get("shape"), l.Sort))
+		t.locate(l.Clusters)
 		if form.Get("shape") == "" {
-			l.Patterns = t.patterns(form)
+			l.Patterns = t.patterns(form.Get("host"))
 		}
 	})
-	return &screen{name: "clusters", title: "Clusters", Content: l}, v.opt.Store.Read(ctx, func(s store.Reader) error { return lead(ctx, s, l.Clusters) })
+	return &screen{name: "clusters", title: "Clusters", Content: l}, v.opt.Store.Read(ctx, func(s store.Reader) error { return v.lead(ctx, s, l.Clusters) })
 }
 
-// clustersOf returns the indexes in t.clusters of the clusters that have members, largest first. If
-// host or shape is not "", it returns only clusters with a member on that host, or with a URL of
-// that pattern.
-func (t *rows) clustersOf(host, shape string) (places []uint32) {
-	var there rowSet
-	if host != "" || shape != "" {
-		there = make(rowSet, len(t.clusters)/64+1)
-		matches := t.matching(query{host: host, shape: shape})
-		for i := range t.n {
-			if c := t.at(i).cluster; c != 0 && matches(i) {
-				there.add(int(c))
-			}
+// clustersOf returns the clusters that have members, without their leaders. If host or shape is not "", it returns only
+// clusters with a member on that host, or with a URL of that pattern. They are sorted by their lowest resemblance if
+// by is lowest, by the number of near duplicates if it is near, and otherwise by the number of duplicates.
+func (t *rows) clustersOf(host, shape, by string) []clusterRow {
+	all := make([]clusterRow, len(t.clusters))
+	matches := t.matching(query{host: host, shape: shape})
+	for i := range t.n {
+		r := t.at(i)
+		if r.cluster == 0 || r.flags&dead != 0 {
+			continue
 		}
-	}
-	for c := range t.clusters {
-		if t.clusters[c].members > 0 && (there == nil || there.has(c)) {
-			places = append(places, uint32(c))
+		c := &all[r.cluster]
+		if c.Members == 0 {
+			*c = clusterRow{ID: t.clusters[r.cluster].leader, Lowest: 1, at: r.cluster}
 		}
+		c.Members++
+		c.Lowest = min(c.Lowest, float64(r.resemblance))
+		if verdicts[r.verdict] == string(dedup.Exact) {
+			c.Exact++
+		}
+		c.listed = c.listed || matches(i)
 	}
-	slices.SortFunc(places, func(a, b uint32) int {
-		return cmp.Or(cmp.Compare(t.clusters[b].members, t.clusters[a].members), cmp.Compare(a, b))
+	all = slices.DeleteFunc(all, func(c clusterRow) bool { return !c.listed })
+	slices.SortFunc(all, func(a, b clusterRow) (first int) {
+		switch by {
+		case "lowest":
+			first = cmp.Compare(a.Lowest, b.Lowest)
+		case "near":
+			first = cmp.Compare(b.Near(), a.Near())
+		}
+		return cmp.Or(first, cmp.Compare(b.Members, a.Members), cmp.Compare(a.at, b.at))
 	})
-	return places
+	return all
+}
+
+// locate sets where the duplicates of clusters are, and which they are if they are few.
+func (t *rows) locate(clusters []clusterRow) {
+	at := map[uint32]*clusterRow{}
+	for i := range clusters {
+		at[clusters[i].at] = &clusters[i]
+	}
+	for i := range t.n {
+		r := t.at(i)
+		c := at[r.cluster]
+		if c == nil || r.flags&dead != 0 {
+			continue
+		}
+		if c.Members*int64(len(clusters)) <= overviewRows*explained {
+			c.others = append(c.others, r.id)
+		}
+		if place := t.place(i); len(c.Where) < 5 && !slices.Contains(c.Where, place) {
+			c.Where = append(c.Where, place)
+		}
+	}
 }
 
 const patternsShown = 20
 
 // patterns returns the URL patterns with the most duplicates. If the list of clusters is restricted
 // to a host, only the pages of that host count.
-func (t *rows) patterns(form url.Values) (all []patternRow) {
+func (t *rows) patterns(host string) (all []patternRow) {
 	counts := make([]int64, len(t.shapes))
-	matches := t.matching(query{host: form.Get("host")})
+	matches := t.matching(query{host: host})
 	for i := range t.n {
 		if r := t.at(i); r.cluster != 0 && r.shape != 0 && matches(i) {
 			counts[r.shape]++
@@ -102,7 +135,7 @@ func (t *rows) patterns(form url.Values) (all []patternRow) {
 	}
 	slices.SortFunc(places, func(a, b int) int { return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b)) })
 	for _, s := range places[:min(len(places), patternsShown)] {
-		all = append(all, patternRow{t.shapes[s], counts[s], with("/clusters", form, "shape", t.shapes[s])})
+		all = append(all, patternRow{t.shapes[s], counts[s]})
 	}
 	return all
 }

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"skink/report"
 	"skink/store"
 )
 
@@ -149,8 +150,8 @@ func (p *pulse) line() (l line) {
 	l.Last, l.Middle, l.Most = number(rate(p.recent[0], p.recent[len(p.recent)-1])), number(rate(all[0], p.recent[len(p.recent)-1])), number(most)
 	l.Curves = []curve{newCurve("pages per second", "first", at, rates, top)}
 	l.Y = [3]string{number(top), number(top / 2), "0"}
-	l.X = [3]string{durationText(took) + " ago", durationText(took/2) + " ago", "now"}
-	l.Label = fmt.Sprintf("Pages per second over %s: %s in the last few seconds, %s on average, %s at most", durationText(took), l.Last, l.Middle, l.Most)
+	l.X = [3]string{report.Duration(took) + " ago", report.Duration(took/2) + " ago", "now"}
+	l.Label = fmt.Sprintf("Pages per second over %s: %s in the last few seconds, %s on average, %s at most", report.Duration(took), l.Last, l.Middle, l.Most)
 	return l
 }
 
@@ -170,29 +171,6 @@ func number(x float64) string {
 	return strconv.FormatFloat(x, 'f', 0, 64)
 }
 
-func durationText(d time.Duration) string {
-	switch {
-	case d >= 48*time.Hour:
-		return fmt.Sprintf("%.0f days", d.Hours()/24)
-	case d >= time.Hour:
-		return sixtieths(int64(d.Round(time.Minute)/time.Minute), "h", "min")
-	case d >= time.Minute:
-		return sixtieths(int64(d.Round(time.Second)/time.Second), "min", "s")
-	case d >= time.Second:
-		return fmt.Sprintf("%.0f s", d.Seconds())
-	}
-	return fmt.Sprintf("%d ms", d.Round(time.Millisecond).Milliseconds())
-}
-
-// sixtieths formats n minutes or seconds in that unit and the next larger one. For example, 125
-// seconds are "2 min 5 s".
-func sixtieths(n int64, unit, sixtieth string) string {
-	if n%60 == 0 {
-		return fmt.Sprintf("%d %s", n/60, unit)
-	}
-	return fmt.Sprintf("%d %s %d %s", n/60, unit, n%60, sixtieth)
-}
-
 type nowView struct {
 	Moment
 	Running  bool // whether a crawl is running in this process
@@ -202,7 +180,6 @@ type nowView struct {
 	States   map[string]int // number of hosts in each state
 	Shown    []HostNow
 	Problems []End
-	At       time.Time
 }
 
 const hostsShown = 12
@@ -210,7 +187,7 @@ const hostsShown = 12
 // moment returns the data for the page "Now": the state of the crawl, or of the store if no crawl
 // is running in this process.
 func (v *View) moment(ctx context.Context) (*nowView, error) {
-	n := &nowView{Form: v.form, Running: v.opt.Crawl != nil, States: map[string]int{}, At: time.Now().UTC()}
+	n := &nowView{Form: v.form, Running: v.opt.Crawl != nil, States: map[string]int{}}
 	err := v.opt.Store.Read(ctx, func(s store.Reader) (err error) {
 		if v.opt.Crawl != nil {
 			n.Moment = v.opt.Crawl.Now()

@@ -22,7 +22,7 @@ type overview struct {
 	Tiles    []tile           // empty without an audit
 	First    []*audit.Finding // findings to fix first
 	Clusters []clusterRow     // largest clusters
-	Mirrors  []hostPair       // hosts most of whose pages duplicate pages of one other host
+	Mirrors  []placePair      // places most of whose pages duplicate pages of one other place
 }
 
 // A tile counts the findings of one weight.
@@ -45,10 +45,11 @@ func (v *View) overviewPage(ctx context.Context, r *http.Request) (*screen, erro
 				o.Hosts, o.Host = o.Hosts+1, h.name
 			}
 		}
-		all := t.clustersOf("", "")
-		o.Clusters = t.rowsOf(all[:min(len(all), overviewRows)])
+		all := t.clustersOf("", "", "")
+		o.Clusters = all[:min(len(all), overviewRows)]
+		t.locate(o.Clusters)
 		for _, p := range t.pairs() {
-			if len(o.Mirrors) < overviewRows && 2*p.Pages > p.All {
+			if len(o.Mirrors) < overviewRows && 2*p.Pages > p.All && p.Host != p.Of {
 				o.Mirrors = append(o.Mirrors, p)
 			}
 		}
@@ -61,7 +62,7 @@ func (v *View) overviewPage(ctx context.Context, r *http.Request) (*screen, erro
 		if o.Tally, err = s.Tally(ctx); err != nil {
 			return err
 		}
-		return cmp.Or(lead(ctx, s, o.Clusters), v.explain(ctx, s, o.Clusters))
+		return v.lead(ctx, s, o.Clusters)
 	})
 }
 
@@ -84,33 +85,7 @@ func tilesOf(a *compared) (all []tile) {
 	return all
 }
 
-// rowsOf returns rows about clusters, without their leaders. places are indexes in t.clusters.
-func (t *rows) rowsOf(places []uint32) (all []clusterRow) {
-	at := map[uint32]int{}
-	for i, c := range places {
-		at[c] = i
-		all = append(all, clusterRow{ID: t.clusters[c].leader, Members: int64(t.clusters[c].members), Lowest: 1})
-	}
-	for i := range t.n {
-		r := t.at(i)
-		if r.cluster == 0 || r.flags&dead != 0 {
-			continue
-		}
-		if k, ok := at[r.cluster]; ok {
-			c := &all[k]
-			c.Lowest = min(c.Lowest, float64(r.resemblance))
-			if c.Members <= explained {
-				c.others = append(c.others, r.id)
-			}
-			if verdicts[r.verdict] == string(dedup.Exact) {
-				c.Exact++
-			}
-		}
-	}
-	return all
-}
-
-// explained is the maximum number of duplicates in a cluster whose leader is explained.
+// explained is the maximum number of duplicates in a cluster whose leader is explained. In a long list, it is less.
 const explained = 200
 
 // explain sets why the leaders of clusters lead, if it knows the duplicates.
@@ -129,8 +104,8 @@ func (v *View) explain(ctx context.Context, s store.Reader, clusters []clusterRo
 	return err
 }
 
-// lead sets the leaders of clusters.
-func lead(ctx context.Context, s store.Reader, clusters []clusterRow) error {
+// lead sets the leaders of clusters, and why they lead.
+func (v *View) lead(ctx context.Context, s store.Reader, clusters []clusterRow) error {
 	ids := make([]dedup.Hash, len(clusters))
 	for i, c := range clusters {
 		ids[i] = c.ID
@@ -141,5 +116,5 @@ func lead(ctx context.Context, s store.Reader, clusters []clusterRow) error {
 			clusters[i].Leader = &p.Record
 		}
 	}
-	return err
+	return cmp.Or(err, v.explain(ctx, s, clusters))
 }

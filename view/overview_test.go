@@ -20,7 +20,7 @@ func TestOverview(t *testing.T) {
 		testPage{url: "http://a.example/untitled", text: words(500, 600)})
 	commit(t, s, &store.Entry{Record: store.Record{ID: idOf("http://a.example/gone"), URL: "http://a.example/gone", Kind: store.Error, Status: 404, Fetch: store.Fetch{Problem: "status 404", FetchedAt: time.Now()}}})
 	v, server := newView(t, s, func(*Options) {})
-	if first := v.tabs()[0].Path; first != "/overview" { // the address / leads there
+	if first := v.first(); first != "/overview" { // the address / leads there
 		t.Errorf("the first page is %s", first)
 	}
 	get(t, server, "/overview") // starts the audit

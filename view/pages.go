@@ -23,24 +23,10 @@ var functions = template.FuncMap{
 	"size":   func(n any) string { return report.Bytes(reflect.ValueOf(n).Int()) },
 	"titled": func(r *store.Record) string { return strings.TrimSpace(report.Clip(r.Title, 200)) },
 	"known":  func(rawURL string) string { return "/page/" + url.PathEscape(rawURL) },
-	"clip":   func(s string) string { return report.Clip(strings.Join(strings.Fields(s), " "), 60) },
 
-	"duration": durationText,
+	"duration": report.Duration,
 	"taken":    extract.RootWords,
-	"found":    foundText,
 	"failing":  failing,
-}
-
-func foundText(by dedup.Method) string {
-	switch by {
-	case dedup.ByText:
-		return "both have the same words"
-	case dedup.ByPairs:
-		return "measured when all pages were compared"
-	case dedup.ByBands, dedup.BySuper, dedup.ByMega, dedup.ByRuns:
-		return "measured when the page was crawled"
-	}
-	return ""
 }
 
 // failing returns the address of the list of URLs that failed with the given problem, such as

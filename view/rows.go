@@ -2,6 +2,7 @@ package view
 
 import (
 	"bytes"
+	"cmp"
 	"math"
 	"math/bits"
 	"slices"
@@ -59,7 +60,6 @@ type row struct {
 const (
 	dead     = 1 << iota // the page has a newer row
 	sketched             // the row has a fingerprint
-	noindex
 )
 
 type chunk struct {
@@ -119,12 +119,7 @@ type host struct {
 type cluster struct {
 	leader  dedup.Hash
 	members int32
-	newest  int32 // last row added to the cluster
 }
-
-// A shared is a pair of hosts, as indexes in rows.hosts. Pages of the host member are duplicates of
-// pages of the host leader.
-type shared struct{ member, leader uint32 }
 
 // rows holds all rows and counts of them. Only one goroutine may add rows. Readers must hold the
 // lock of [index].
@@ -139,8 +134,8 @@ type rows struct {
 	shapeAt  map[string]uint32
 	clusters []cluster
 	ledBy    map[dedup.Hash]uint32
-	between  map[shared]int64
-	unread   int64 // number of records beyond maxRows, which have no row
+	root     string // lowest folder that has all pages; see [common]
+	unread   int64  // number of records beyond maxRows, which have no row
 }
 
 // maxShapes is the maximum number of URL patterns that get a number. All other patterns have the
@@ -150,7 +145,7 @@ const maxShapes = 1 << 16
 func newRows() *rows {
 	return &rows{
 		places: map[dedup.Hash]uint32{}, hostAt: map[string]uint32{}, shapes: []string{""}, shapeAt: map[string]uint32{},
-		clusters: make([]cluster, 1), ledBy: map[dedup.Hash]uint32{}, between: map[shared]int64{},
+		clusters: make([]cluster, 1), ledBy: map[dedup.Hash]uint32{},
 	}
 }
 
@@ -186,22 +181,19 @@ func (t *rows) add(c *store.Content) {
 		status: uint16(min(max(r.Status, 0), math.MaxUint16)), depth: uint16(min(max(r.Depth, 0), math.MaxUint16)),
 		kind: placeIn(kinds, string(r.Kind)), verdict: placeIn(verdicts, string(r.Verdict)),
 	}
-	if r.NoIndex {
-		at.flags |= noindex
-	}
 	if c.Sketch != nil {
 		at.flags |= sketched
 		in.prints[in.n] = newFingerprint(c.Sketch)
 	}
 	if r.Follows() {
 		at.cluster = t.clusterOf(r.Leader)
-		led := &t.clusters[at.cluster]
-		led.members++
-		led.newest = int32(t.n)
-		t.between[shared{at.host, t.hostOf(store.HostOf(r.DuplicateOf))}]++
+		t.clusters[at.cluster].members++
 	}
 	in.texts = append(append(in.texts, searchable(r.URL, urlKept)...), 0)
 	in.texts = append(append(in.texts, searchable(r.Title, titleKept)...), 1)
+	if r.Kind == store.Page {
+		t.root = common(cmp.Or(t.root, r.URL), r.URL)
+	}
 	h := &t.hosts[at.host]
 	h.records++
 	h.tally.Add(r)
@@ -224,11 +216,7 @@ func (t *rows) kill(i int) {
 	was := store.Record{Kind: store.RecordKind(kinds[at.kind]), Judged: store.Judged{Verdict: dedup.VerdictKind(verdicts[at.verdict])}, Fetch: store.Fetch{Size: int64(at.size)}}
 	h.tally.Remove(&was)
 	if at.cluster != 0 {
-		led := &t.clusters[at.cluster]
-		led.members--
-		if leader, ok := t.find(led.leader); ok {
-			t.between[shared{at.host, t.at(leader).host}]--
-		}
+		t.clusters[at.cluster].members--
 	}
 }
 

@@ -17,7 +17,9 @@ import (
 	"embed"
 	"fmt"
 	"html/template"
+	"io"
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -81,8 +83,14 @@ type View struct {
 	beside sync.WaitGroup // waits for background work
 }
 
-//go:embed *.html view.css view.js
+//go:embed *.html
 var files embed.FS
+
+//go:embed view.css
+var style string
+
+//go:embed view.js
+var script string
 
 // New returns a view. The caller must close it after the last request.
 func New(opt Options) (*View, error) {
@@ -93,6 +101,10 @@ func New(opt Options) (*View, error) {
 	if v.pages, err = audit.Templates(report.Templates()); err != nil {
 		return nil, err
 	}
+	v.pages.Funcs(template.FuncMap{"short": func(rawURL string) (short string) {
+		v.index.look(func(t *rows) { short = strings.TrimSpace(harmless.Plain(t.short(rawURL))) })
+		return short
+	}})
 	if v.pages, err = v.pages.Funcs(functions).ParseFS(files, "*.html"); err != nil {
 		return nil, err
 	}
@@ -133,7 +145,7 @@ func (v *View) ServeHTTP(w http.ResponseWriter, r *http.Request) { v.answer.Serv
 func (v *View) routes() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) {
-		http.Redirect(w, r, v.tabs()[0].Path, http.StatusSeeOther)
+		http.Redirect(w, r, v.first(), http.StatusSeeOther)
 	})
 	mux.Handle("GET /overview", v.shown(v.overviewPage))
 	mux.Handle("GET /now", v.shown(v.nowPage))
@@ -160,25 +172,18 @@ func (v *View) routes() http.Handler {
 	mux.HandleFunc("GET /audit.csv/{name}", v.findingCSV)
 	mux.Handle("GET /similarity", v.shown(v.alikePage))
 	mux.Handle("GET /map", v.shown(v.mapPage))
-	mux.HandleFunc("GET /style.css", func(w http.ResponseWriter, r *http.Request) {
-		v.file(w, "text/css; charset=utf-8", report.Style, "view.css")
-	})
-	mux.HandleFunc("GET /view.js", func(w http.ResponseWriter, r *http.Request) {
-		v.file(w, "text/javascript; charset=utf-8", "", "view.js")
-	})
+	mux.HandleFunc("GET /style.css", serve("text/css; charset=utf-8", report.Style+style))
+	mux.HandleFunc("GET /view.js", serve("text/javascript; charset=utf-8", script))
 	mux.HandleFunc("GET /favicon.ico", func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(http.StatusNoContent) })
 	return mux
 }
 
-// file sends text and an embedded file with the given content type.
-func (v *View) file(w http.ResponseWriter, kind, text, name string) {
-	b, err := files.ReadFile(name)
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusInternalServerError)
-		return
+// serve returns a handler that sends a text with the given content type.
+func serve(kind, text string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", kind)
+		_, _ = io.WriteString(w, text) // an error means that the browser closed the connection
 	}
-	w.Header().Set("Content-Type", kind)
-	_, _ = w.Write(append([]byte(text), b...)) // an error means that the browser closed the connection
 }
 
 type screen struct {
@@ -229,9 +234,9 @@ func (v *View) write(w http.ResponseWriter, r *http.Request, status int, s *scre
 			Title, Of, Store, Here string
 			Live                   bool
 			Content                template.HTML
-			Places                 []tab
+			First                  string
 			Progress               progress
-		}{s.title, s.subject, v.opt.Name, r.URL.Path, s.live, template.HTML(content.String()), v.tabs(), read})
+		}{s.title, s.subject, v.opt.Name, r.URL.Path, s.live, template.HTML(content.String()), v.first(), read})
 	}
 	if err != nil {
 		http.Error(w, fmt.Sprintf("show the page: %v", err), http.StatusInternalServerError)
@@ -247,16 +252,12 @@ func (v *View) write(w http.ResponseWriter, r *http.Request, status int, s *scre
 	_ = out.Flush()
 }
 
-type tab struct{ Path, Name string }
-
-// tabs returns the places of the menu. The first is where a visitor begins.
-func (v *View) tabs() []tab {
-	now := tab{"/now", "Now"}
-	all := []tab{{"/overview", "Overview"}, {"/audit", "Audit"}, {"/clusters", "Clusters"}, {"/pages", "Pages"}, {"/similarity", "Similarity"}, {"/map", "Map"}}
+// first returns the place of the menu where a visitor begins.
+func (v *View) first() string {
 	if v.opt.Crawl != nil {
-		return append([]tab{now}, all...)
+		return "/now"
 	}
-	return append(all, now)
+	return "/overview"
 }
 
 // guard returns a handler that checks each request before it calls next, as described in guard.go.

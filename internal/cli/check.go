@@ -44,7 +44,7 @@ func setupCheck(flags *pflag.FlagSet) func(context.Context, Console, []string) e
 		}
 		found, err := badger.Check(*dir)
 		if errors.Is(err, store.ErrInUse) {
-			return fmt.Errorf("%s: %w: stop that process first (if it is a crawl, press Ctrl-C; the same command continues it)", *dir, store.ErrInUse)
+			return fmt.Errorf("%s: %w: stop that process first (if it is a crawl, press Ctrl-C; the same command continues it)", *dir, inUse(*dir))
 		}
 		if err != nil {
 			return openError(*dir, err, true)

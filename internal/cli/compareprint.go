@@ -129,16 +129,11 @@ var compareTemplate = template.Must(report.Templates().New("compare").Parse(comp
 // printHTML writes one self-contained HTML page with the measures and both texts. The texts are
 // side by side, divided into paragraphs, with their differences marked.
 func (c *sideBySide) printHTML(w io.Writer) error {
-	type shown struct {
-		*side
-		Letter string
-	}
 	guard := harmless.HTML(w)
 	err := compareTemplate.Execute(guard, struct {
 		*sideBySide
 		Rows   []row
-		Sides  []shown
 		Beside report.Sides
-	}{c, c.rows(), []shown{{&c.A, "A"}, {&c.B, "B"}}, report.Beside(c.rule, [2]string{c.A.text, c.B.text}, [2]string{c.A.Lang, c.B.Lang})})
+	}{c, c.rows(), report.Beside(c.rule, [2]string{c.A.Name, c.B.Name}, [2]string{c.A.text, c.B.text}, [2]string{c.A.Lang, c.B.Lang})})
 	return keepFirst(err, guard.Flush())
 }

@@ -224,11 +224,7 @@ func (f *crawlFlags) start(ctx context.Context, con Console, out session.Output,
 		return err
 	}
 	place := aboutToOpen(*f.store)
-	var s *writeStore
-	err = untilFree(ctx, func() (err error) { // skink control opens the store for a moment
-		s, err = openStore(ctx, *f.store, len(args)+len(opt.Own) > 0, 16+opt.Crawl.Parallel)
-		return err
-	})
+	s, err := openStore(ctx, *f.store, len(args)+len(opt.Own) > 0, 16+opt.Crawl.Parallel)
 	if err != nil {
 		if len(args)+len(opt.Own) == 0 && errors.Is(err, store.ErrNotExist) {
 			return usagef("no seeds, and no crawl to continue in %s: specify a URL, a file of URLs, or a folder", *f.store)

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"io"
 	"sync"
 	"time"
@@ -13,9 +14,9 @@ import (
 // A lender keeps a store open for many short reads. If a crawl is writing to the store, a read sees
 // a snapshot, so the lender replaces it after renewAfter. If no process is writing to it, the lender
 // closes the store after freeAfter without a read, because a crawl cannot start while the store is
-// open for reading.
+// open for reading. If another process asks who has the store, it closes it as soon as no read goes on.
 type lender struct {
-	name     string
+	name, by string // the store, and what other processes are told about this one
 	messages io.Writer
 
 	mu      sync.Mutex
@@ -36,8 +37,8 @@ const (
 	freeAfter  = time.Minute     // idle time after which the store is closed
 )
 
-func newLender(name string, messages io.Writer) *lender {
-	return &lender{name: name, messages: messages}
+func newLender(name, by string, messages io.Writer) *lender {
+	return &lender{name: name, by: by, messages: messages}
 }
 
 // Read opens the store if necessary, and calls read with it. If read fails, the next Read opens the
@@ -89,6 +90,13 @@ func (l *lender) open(ctx context.Context) error {
 	opened := &loan{readStore: s}
 	opened.lent = time.AfterFunc(opened.lasts(), func() { l.drop(opened) })
 	l.current = opened
+	if opened.isSnapshot() || isShared(l.name) {
+		return nil
+	}
+	if server, err := remote.Announce(l.name, l.by, func() { opened.lent.Reset(0) }); err == nil { // otherwise, other processes wait for freeAfter
+		free := s.close
+		s.close = func() error { return errors.Join(server.Close(), free()) }
+	}
 	return nil
 }
 

@@ -94,7 +94,10 @@ func openStore(ctx context.Context, name string, create bool, files int) (s *wri
 		p, at, openErr := openPostgres(ctx, name, postgres.Options{Create: create})
 		s, err = &writeStore{NamedStore: session.NamedStore{Store: p, Name: at.String(), Shared: true, Silent: p.Silent}}, openErr
 	} else {
-		s, err = openFolder(name, badger.Options{Create: create, Files: files})
+		err = untilFree(ctx, func() (err error) { // skink control opens the store for a moment, and skink view closes it
+			s, err = openFolder(name, badger.Options{Create: create, Files: files})
+			return err
+		})
 	}
 	return s, err
 }
@@ -224,7 +227,7 @@ func openError(dir string, err error, toRead bool) error {
 	case errors.Is(err, store.ErrNotExist):
 		return fmt.Errorf("%s: %w: create one with skink crawl or skink dedup, or specify another with --store", dir, store.ErrNotExist)
 	case errors.Is(err, store.ErrInUse):
-		return fmt.Errorf("%s: %w: wait until that process ends, or choose another --store", dir, store.ErrInUse)
+		return fmt.Errorf("%s: %w: wait until that process ends, or choose another --store", dir, inUse(dir))
 	case isDamaged(err) && !toRead:
 		return fmt.Errorf("%w: copy what is readable with skink store copy %s NEW, and continue with --store NEW", err, dir)
 	case errors.Is(err, store.ErrCorrupt):
@@ -239,6 +242,14 @@ func openError(dir string, err error, toRead bool) error {
 		return fmt.Errorf("%w: free some disk space, and run the command again", err)
 	}
 	return err
+}
+
+// inUse returns [store.ErrInUse] with the process that has the store in dir open, if it says so.
+func inUse(dir string) error {
+	if by := remote.Holder(dir); by != "" {
+		return fmt.Errorf("%w, %s", store.ErrInUse, harmless.Line(by))
+	}
+	return store.ErrInUse
 }
 
 func isDamaged(err error) bool {

@@ -162,24 +162,16 @@ func readStatus(ctx context.Context, s store.Reader, now time.Time) (st status, 
 	}
 	st.URLs, st.Pages, st.Other, st.Problems, st.GivenUp = session.CountsByName(n, postponed), tally.Pages(), tally.Other, tally.Problems, tally.GivenUp
 	st.rows, st.all = session.EndRows(n, postponed, tally)
-	if st.Postponed, err = report.PostponedIn(ctx, s); err != nil {
-		return st, err
-	}
 	st.at = session.TimeAt(ctx, s)
-	if st.Workers, err = session.WorkersAt(ctx, s, st.at); err != nil {
-		return st, err
-	}
-	if st.Limits, err = session.ReadLimits(ctx, s); err != nil {
-		return st, err
-	}
-	if st.Overrides, err = session.ReadOverrides(ctx, s); err != nil {
-		return st, err
-	}
-	if st.Orders, err = store.ReadOrders(ctx, s); err != nil {
-		return st, err
-	}
+	var errs [6]error
+	st.Postponed, errs[0] = report.PostponedIn(ctx, s)
+	st.Workers, errs[1] = session.WorkersAt(ctx, s, st.at)
+	st.Limits, errs[2] = session.ReadLimits(ctx, s)
+	st.Overrides, errs[3] = session.ReadOverrides(ctx, s)
+	st.Orders, errs[4] = store.ReadOrders(ctx, s)
 	alone, err := store.LeftAlone(ctx, s)
-	if err != nil {
+	errs[5] = err
+	if err := cmp.Or(errs[:]...); err != nil {
 		return st, err
 	}
 	for h, err := range s.Hosts(ctx) {

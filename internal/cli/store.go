@@ -256,7 +256,7 @@ func (f *storeFlags) drop(ctx context.Context, con Console, name string) error {
 func dropError(name string, err error) error {
 	switch {
 	case errors.Is(err, store.ErrInUse):
-		return fmt.Errorf("%s: %w: stop that process first", name, store.ErrInUse)
+		return fmt.Errorf("%s: %w: stop that process first", name, inUse(name))
 	case errors.Is(err, store.ErrNotExist):
 		return fmt.Errorf("%s: %w: name another folder, or the schema of a database", name, store.ErrNotExist)
 	}

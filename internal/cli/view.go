@@ -28,8 +28,8 @@ Serves a store to a browser until you press Ctrl-C, and prints the address to op
 search, filter and sort pages; see the links to a page and the pages most similar to it; compare
 two pages; read the clusters and the audit; and follow a running crawl.
 
-skink view changes nothing, and works while a crawl is running. After a minute without requests,
-it closes the store, so that a crawl can start. Lists show the first 4 million records of a
+skink view changes nothing, and works while a crawl is running. It closes the store when
+another process needs it, or after a minute without requests. Lists show the first 4 million records of a
 store. skink crawl --view shows its own crawl, and can pause and stop it.
 
 By default, only this machine can open the view. If --listen specifies another address, other
@@ -60,7 +60,7 @@ func setupView(flags *pflag.FlagSet) func(context.Context, Console, []string) er
 }
 
 func (f *viewFlags) run(ctx context.Context, con Console, _ []string) error {
-	lent := newLender(*f.store, con.Err)
+	lent := newLender(*f.store, "skink view at "+f.listen.full, con.Err)
 	defer lent.close()
 	var opt view.Options
 	err := lent.Read(ctx, func(s store.Reader) error {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"skink/base/harmless"
 	"skink/report"
 )
 
@@ -30,7 +31,8 @@ func writeText(ctx context.Context, out *bufio.Writer, a *Audit, chosen []*Findi
 }
 
 func (a *Audit) aboutLines() []string {
-	counts := fmt.Sprintf("%s, %s", report.Counted(a.URLs, "URL"), report.Counted(a.Pages, "page"))
+	counts := fmt.Sprintf("%s, %s in the store %s", report.Counted(a.URLs, "URL"), report.Counted(a.Pages, "page"), harmless.Line(a.Store))
+	counts = strings.TrimSuffix(counts, " in the store ")
 	lines := append([]string{counts, a.Coverage.String()}, a.About.Lines()...)
 	if a.past != nil {
 		lines = append(lines, a.sinceLine())

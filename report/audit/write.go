@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 
 	"skink/base/harmless"
 	"skink/report"
@@ -119,9 +120,14 @@ func (a *Audit) Unknown() (all []string) {
 	return all
 }
 
-func (a *Audit) heading() string {
-	if a.Store == "" {
-		return "Audit"
+// Site returns the host of all pages, or the name of the store if there are several hosts.
+func (a *Audit) Site() string {
+	for host := range a.cover.hosts {
+		if len(a.cover.hosts) == 1 && host != "" {
+			return harmless.Line(host)
+		}
 	}
-	return "Audit of " + harmless.Line(a.Store)
+	return harmless.Line(a.Store)
 }
+
+func (a *Audit) heading() string { return strings.TrimSuffix("Audit of "+a.Site(), " of ") }

@@ -176,7 +176,7 @@ func checkCSV(t *testing.T, about string, out []byte) {
 func checkHTML(t *testing.T, about string, out []byte) {
 	t.Helper()
 	elements := strings.Fields(`html head meta title style body header main section h1 h2 p a bdi b small div span ul li
-		table thead tbody tr th td details summary svg rect`)
+		table thead tbody tr th td details summary svg rect wbr`)
 	attributes := strings.Fields("x y width height role lang charset http-equiv content name href rel scope class colspan aria-label aria-labelledby id data-label tabindex")
 	doc, err := html.Parse(bytes.NewReader(out))
 	if err != nil {

@@ -32,7 +32,7 @@ import (
 // open iterator for each list. Pages are sent as the store keeps them (see [store.Packed]), and the
 // client unpacks them. The two sides may run different versions of skink, but need the same
 // [protocolVersion].
-const protocolVersion = 7
+const protocolVersion = 8
 
 const socketName = "readers.sock"
 
@@ -57,8 +57,9 @@ func atSocket(dir string, do func(path string) error) error {
 // A greeting is the server's first message in a session.
 type greeting struct {
 	Version int
-	By      string    // command that has the store open, such as "skink crawl"
+	By      string    // command and process that have the store open, such as "skink crawl, process 4121"
 	Moment  time.Time // time of the snapshot
+	Refused bool      // whether the server has no snapshot for the client; if so, it closes the connection
 	Busy    bool      // whether the server has too many sessions; if so, it closes the connection
 }
 

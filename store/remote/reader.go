@@ -66,6 +66,22 @@ func Open(ctx context.Context, dir string) (*Reader, error) {
 	return r, nil
 }
 
+// Holder returns the command and the process that have the store in dir open, or "" if they do not say. A process that
+// only shows the store then closes it.
+func Holder(dir string) string {
+	var hello greeting
+	_ = atSocket(dir, func(path string) error {
+		conn, err := net.DialTimeout("unix", path, meetTimeout)
+		if err != nil {
+			return err
+		}
+		defer conn.Close()
+		_ = conn.SetDeadline(time.Now().Add(meetTimeout)) // if this fails, so does the read
+		return gob.NewDecoder(conn).Decode(&hello)
+	})
+	return hello.By
+}
+
 func meet(ctx context.Context, conn net.Conn) (*Reader, error) {
 	stop := context.AfterFunc(ctx, func() { conn.Close() })
 	defer stop()
@@ -82,12 +98,14 @@ func meet(ctx context.Context, conn net.Conn) (*Reader, error) {
 		return nil, fmt.Errorf("%w: it is another version of skink (protocol version %d; this version of skink uses %d)", ErrNobody, hello.Version, protocolVersion)
 	case hello.Busy:
 		return nil, ErrBusy
+	case hello.Refused:
+		return nil, ErrNobody
 	}
 	r.command, r.moment = hello.By, hello.Moment
 	return r, conn.SetDeadline(time.Time{})
 }
 
-// By returns the command that has the store open, such as "skink crawl".
+// By returns the command and the process that have the store open, such as "skink crawl, process 4121".
 func (r *Reader) By() string { return r.command }
 
 // Moment returns the time of the reader's snapshot.

@@ -579,3 +579,25 @@ func readMoment(dir string) error {
 	}
 	return nil
 }
+
+// A process that announces itself is named with its number. It hears of each process that asks, and serves no readers.
+func TestAnnounce(t *testing.T) {
+	dir := t.TempDir()
+	if by := Holder(dir); by != "" {
+		t.Errorf("nobody is %q", by)
+	}
+	asked := make(chan bool, 2)
+	server, err := Announce(dir, "skink view", func() { asked <- true })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := Holder(dir), fmt.Sprint("skink view, process ", os.Getpid()); got != want {
+		t.Errorf("the holder is %q, want %q", got, want)
+	}
+	if _, err := Open(ctx, dir); !errors.Is(err, ErrNobody) {
+		t.Errorf("a reader gets %v", err)
+	}
+	if err := server.Close(); err != nil || len(asked) != 2 {
+		t.Errorf("it heard %d times, want 2: %v", len(asked), err)
+	}
+}

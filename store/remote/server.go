@@ -86,7 +86,14 @@ func Serve(dir, command string, take func() (Snapshot, error), swap Swap) (*Serv
 	return serve(dir, command, take, swap, defaultLimits)
 }
 
+// Announce starts a server that serves no readers. It tells other processes which command has the store in dir open,
+// and calls asked whenever one of them wants to know. The caller must hold a lock of the store, shared or not.
+func Announce(dir, command string, asked func()) (*Server, error) {
+	return serve(dir, command, func() (Snapshot, error) { asked(); return nil, ErrNobody }, nil, defaultLimits)
+}
+
 func serve(dir, command string, take func() (Snapshot, error), swap Swap, l limits) (*Server, error) {
+	command = fmt.Sprintf("%s, process %d", command, os.Getpid())
 	s := &Server{dir: dir, command: command, take: take, swap: swap, limits: l, slots: make(chan struct{}, l.sessions)}
 	err := leave(dir)
 	if err == nil {
@@ -174,6 +181,7 @@ func (s *Server) serve(conn net.Conn) {
 	oldest := time.Now().Add(s.limits.age)
 	snapshot, err := s.take()
 	if err != nil {
+		_ = gob.NewEncoder(conn).Encode(greeting{Version: protocolVersion, By: s.command, Refused: true})
 		return
 	}
 	defer snapshot.Close()
