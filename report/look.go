@@ -32,10 +32,12 @@ var look = template.Must(template.New("look.html").Funcs(template.FuncMap{
 	"similar":   resemblance,
 	"contained": contained,
 	"plain":     plain,
-	"breaks":    func(s string) template.HTML { return template.HTML(strings.NewReplacer("://", "://", "/", "/<wbr>").Replace(template.HTMLEscapeString(s))) },
-	"hostname":  hostName,
-	"quote":     func(s string) string { return plain(Clip(s, cellWidth)) },
-	"sentence":  func(s string) string { return strings.ToUpper(s[:1]) + s[1:] + "." },
+	"breaks": func(s string) template.HTML {
+		return template.HTML(strings.NewReplacer("://", "://", "/", "/<wbr>").Replace(template.HTMLEscapeString(s)))
+	},
+	"hostname": hostName,
+	"quote":    func(s string) string { return plain(Clip(s, cellWidth)) },
+	"sentence": func(s string) string { return strings.ToUpper(s[:1]) + s[1:] + "." },
 }).Parse(lookSource + sidesSource))
 
 // Templates returns a copy of the templates that all HTML pages share, so that a caller can add its
@@ -51,9 +53,9 @@ var look = template.Must(template.New("look.html").Funcs(template.FuncMap{
 //	host table  counts by host; takes a slice of [Host]
 //	table       a list; takes a [Table]
 //
-// Templates can call these functions: look returns the style sheet, plain puts text on one line, breaks lets a
-// browser break a URL at its slashes, and group, count, percent and a few others format numbers. bar returns the segments of a bar. No
-// shared template contains a script or a style attribute.
+// Templates can call these functions. The function look returns the style sheet, plain puts text on one line, and
+// breaks lets a browser break a URL at its slashes. The functions group, count, percent and a few others format numbers.
+// bar returns the segments of a bar. No shared template contains a script or a style attribute.
 func Templates() *template.Template { return template.Must(look.Clone()) }
 
 // A PageLink is a link to a crawled page, for a template.

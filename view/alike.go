@@ -49,7 +49,7 @@ type alikeView struct {
 	At           string
 	Making       bool
 	Done         int64 // percentage of the running comparison that is complete
-	Failed       string
+	Failed       error
 	Steps        []Step
 	Chart        chart
 	Similarity   float64
@@ -58,15 +58,18 @@ type alikeView struct {
 	Above, Below []Pair
 }
 
+// comparedUnasked is the maximum number of records of a store whose pages are compared without a form.
+const comparedUnasked = 2000
+
 // pairsShown is the maximum number of page pairs shown on each side of the chosen similarity.
 const pairsShown = 8
 
 func (v *View) alikePage(ctx context.Context, r *http.Request) (*screen, error) {
 	l := v.comparison.now()
-	s := &alikeView{Form: v.form, At: timeText(l.at), Making: l.making, Done: v.compared.Load(), Similarity: v.opt.Rule.Similarity}
-	if l.failed != nil {
-		s.Failed = l.failed.Error()
+	if v.opt.Alike != nil && v.index.progress().All <= comparedUnasked {
+		l = wanted(v, &v.comparison, v.compareAll)
 	}
+	s := &alikeView{Form: v.form, At: timeText(l.at), Making: l.making, Failed: l.failed, Done: v.compared.Load(), Similarity: v.opt.Rule.Similarity}
 	if at, err := strconv.ParseFloat(r.URL.Query().Get("at"), 64); err == nil && at >= 0 && at <= 1 {
 		s.Similarity = at
 	}

@@ -82,7 +82,7 @@ type auditView struct {
 	Form   string
 	At     string
 	Making bool
-	Failed string
+	Failed error
 	None   bool
 	Old    bool   // whether the store has changed since
 	URLs   int64  // URLs covered by the audit
@@ -138,16 +138,9 @@ func (v *View) auditPage(_ context.Context, r *http.Request) (*screen, error) {
 
 // audited returns the last audit. If there is none, it starts one, unless a crawl writes to the store.
 func (v *View) audited(r *http.Request) *auditView {
-	known := v.auditing.now()
+	known := wanted(v, &v.auditing, func() { v.makeAudit("", v.opt.Nearly) })
 	a := known.result
-	if a == nil && known.failed == nil && !known.making && v.opt.Crawl == nil {
-		v.beside.Go(func() { v.makeAudit("", v.opt.Nearly) })
-		known.making = true
-	}
-	s := &auditView{Form: v.form, At: timeText(known.at), Making: known.making, None: a == nil}
-	if known.failed != nil {
-		s.Failed = known.failed.Error()
-	}
+	s := &auditView{Form: v.form, At: timeText(known.at), Making: known.making, Failed: known.failed, None: a == nil}
 	if a != nil {
 		s.URLs, s.Unknown, s.Site, s.Seen, s.Gaps = a.URLs, a.Unknown(), a.Site(), a.Coverage.String(), a.Coverage.Gaps
 		s.Since, s.Crawls, s.Filter = a.Since(), a.earlier, filterOf(a, r)
@@ -215,7 +208,7 @@ func (v *View) finding(name string) (*audit.Finding, time.Time, error) {
 // inside returns a link to the view's own page about a crawled URL, instead of a link to the URL.
 func (v *View) inside(rawURL string) report.PageLink {
 	l := report.LinkTo(rawURL)
-	v.index.look(func(t *rows) { l.URL = t.short(l.URL) })
+	l.URL = v.short(l.URL)
 	if l.Link != "" {
 		l.Link = "/page/" + url.PathEscape(l.Link)
 	}

@@ -1,7 +1,6 @@
 package view
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -56,7 +55,7 @@ func (v *View) comparePage(ctx context.Context, r *http.Request) (*screen, error
 		c.Form = form.String()
 	}
 	c.Same = a.Hash() == b.Hash()
-	c.Beside = report.Beside(v.opt.Rule, [2]string{cmp.Or(c.A.Title, c.A.URL), cmp.Or(c.B.Title, c.B.URL)}, [2]string{texts[0].Text, texts[1].Text}, [2]string{c.A.Lang, c.B.Lang})
+	c.Beside = report.Beside(v.opt.Rule, [2]string{v.short(c.A.URL), v.short(c.B.URL)}, [2]string{texts[0].Text, texts[1].Text}, [2]string{c.A.Lang, c.B.Lang})
 	return s, nil
 }
 

@@ -142,7 +142,7 @@ type inView struct {
 	None   bool   // whether the links have not been read yet
 	At     string // when the view began to read the links
 	Making bool
-	Failed string
+	Failed error
 	All    int
 	Links  []inLink
 }
@@ -163,15 +163,8 @@ func (v *View) inwardOf(ctx context.Context, s store.Reader, page *store.Record)
 	if v.opt.About.Settings.NoLinks {
 		return nil, nil
 	}
-	known := v.incoming.now()
-	if known.result == nil && known.failed == nil && !known.making && v.opt.Crawl == nil {
-		v.beside.Go(v.readLinks)
-		known.making = true
-	}
-	shown := &inView{Form: v.form, At: timeText(known.at), Making: known.making, None: known.result == nil}
-	if known.failed != nil {
-		shown.Failed = known.failed.Error()
-	}
+	known := wanted(v, &v.incoming, v.readLinks)
+	shown := &inView{Form: v.form, At: timeText(known.at), Making: known.making, Failed: known.failed, None: known.result == nil}
 	if known.result == nil {
 		return shown, nil
 	}

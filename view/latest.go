@@ -45,3 +45,14 @@ func (l *latest[T]) renew(life context.Context, do func(context.Context) (T, err
 		l.result, l.at = result, began
 	}
 }
+
+// wanted returns the state of l. If there is no result yet, it begins do, unless a crawl in this process is writing to
+// the store.
+func wanted[T any](v *View, l *latest[T], do func()) made[T] {
+	known := l.now()
+	if known.at.IsZero() && known.failed == nil && !known.making && v.opt.Crawl == nil {
+		v.beside.Go(do)
+		known.making = true
+	}
+	return known
+}

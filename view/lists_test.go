@@ -326,8 +326,8 @@ func TestSimilarity(t *testing.T) {
 			return fakeAlike, nil
 		}
 	})
-	if body := get(t, server, "/similarity"); strings.Contains(body, "clusters with") {
-		t.Errorf("nobody asked for it:\n%s", body)
+	if body := get(t, server, "/similarity"); !strings.Contains(body, "being compared") {
+		t.Errorf("the few pages are not compared at once:\n%s", body)
 	}
 	if got := post(t, server, "/similarity", url.Values{"token": {"guessed"}}, ""); got != 403 {
 		t.Errorf("a form without its token: %d", got)

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 
@@ -24,7 +25,7 @@ type nearlyView struct {
 	Comparing bool
 	Done      int64 // percentage of the comparison that is complete
 	Auditing  bool
-	Failed    string
+	Failed    error
 }
 
 // nearlyPage shows the finding "nearly". If the last audit lacks it, nearlyPage starts its
@@ -39,10 +40,8 @@ func (v *View) nearlyPage(ctx context.Context, r *http.Request) (*screen, error)
 	running := compared.making || audited.making
 	switch {
 	case running:
-	case compared.failed != nil:
-		n.Failed = compared.failed.Error()
-	case audited.failed != nil:
-		n.Failed = audited.failed.Error()
+	case compared.failed != nil, audited.failed != nil:
+		n.Failed = cmp.Or(compared.failed, audited.failed)
 	case v.opt.Crawl == nil || compared.result != nil:
 		v.beside.Go(v.findNearly)
 		running, n.Comparing, n.Auditing = true, compared.result == nil, compared.result != nil

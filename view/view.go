@@ -101,11 +101,7 @@ func New(opt Options) (*View, error) {
 	if v.pages, err = audit.Templates(report.Templates()); err != nil {
 		return nil, err
 	}
-	v.pages.Funcs(template.FuncMap{"short": func(rawURL string) (short string) {
-		v.index.look(func(t *rows) { short = strings.TrimSpace(harmless.Plain(t.short(rawURL))) })
-		return short
-	}})
-	if v.pages, err = v.pages.Funcs(functions).ParseFS(files, "*.html"); err != nil {
+	if v.pages, err = v.pages.Funcs(functions).Funcs(template.FuncMap{"short": v.short}).ParseFS(files, "*.html"); err != nil {
 		return nil, err
 	}
 	v.answer = v.guard(v.routes())
@@ -113,6 +109,12 @@ func New(opt Options) (*View, error) {
 		v.beside.Go(v.watch)
 	}
 	return v, nil
+}
+
+// short returns a crawled URL as it is shown: without its host if all pages are on that host.
+func (v *View) short(rawURL string) (short string) {
+	v.index.look(func(t *rows) { short = strings.TrimSpace(harmless.Plain(t.short(rawURL))) })
+	return short
 }
 
 // watch records the number of pages every second, so that a browser that connects later can show
