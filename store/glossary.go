@@ -15,7 +15,7 @@ func URLStates() []Term {
 		{"postponed", "not fetched yet: URLs of the same pattern kept returning duplicates; --budget off fetches these URLs"},
 		{"failed", "the fetch failed with an error that is not retried, such as status 404"},
 		{"given-up", "the fetch still failed after all retries (--retries), for example with a timeout"},
-		{"outside", "linked from a page, but excluded, out of scope or too many links away from a seed"},
+		{"outside", "linked, but excluded, out of scope or too deep"},
 	}
 }
 

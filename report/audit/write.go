@@ -22,9 +22,9 @@ type Output struct {
 // These are the default maximum numbers of rows for each finding. JSON and CSV contain all rows,
 // because programs read them.
 const (
-	textRows  = 3   // in the text of a whole audit, so all findings fit on a few screens
-	aboutRows = 20  // in the text of a single list or finding
-	htmlRows  = 100 // in HTML
+	textRows  = 3    // in the text of a whole audit, so all findings fit on a few screens
+	aboutRows = 20   // in the text of a single list or finding
+	htmlRows  = 1000 // in HTML, folded after the first rows
 )
 
 // top returns the maximum number of rows for each finding. A negative number means all rows.
