@@ -65,6 +65,7 @@ func TestPagesInBrowser(t *testing.T) {
 	b.reload(`document.querySelector("table.findings") != null`)
 	b.look("nearly-mixed")
 	b.open("/similarity")
+	b.reload(`document.querySelector("svg.line") != null`) // the view compares few pages at once
 	b.look("similarity-mixed")
 	b.open("/audit")
 	b.look("audit-mixed")
