@@ -93,11 +93,18 @@ func WriteRefusals(w io.Writer, refusals []Refusal) error {
 	return nil
 }
 
+// These environment variables hold the credentials for an index. They are not flags, because other users
+// of the machine can see command lines.
+const (
+	EnvUser     = "SKINK_INDEX_USER"
+	EnvPassword = "SKINK_INDEX_PASSWORD"
+	EnvKey      = "SKINK_INDEX_API_KEY"
+)
+
 // BulkOptions configures where and how a [Bulk] sends documents.
 type BulkOptions struct {
 	URL    string        // URL of the index: https://HOST:9200/INDEX
 	Header http.Header   // header fields sent with each request, such as credentials
-	Client *http.Client  // nil means a client with a timeout of one minute
 	Bytes  int           // maximum size of a bulk in bytes; 0 means 5 MB, the starting point that both manuals recommend
 	Wait   time.Duration // pause before the first retry of a bulk; doubles with each further retry; 0 means half a second
 
@@ -106,10 +113,7 @@ type BulkOptions struct {
 	Keep    func(ctx context.Context, now Place) error // called to store the place; nil means that it is not stored
 	Refused func(Refusal)                              // called for each document that the server refuses permanently; may be nil
 
-	// Delayed is called before the first retry of a bulk, if the first attempt got no usable response.
-	// The argument tries is the maximum number of retries, and waits is the sum of the pauses before
-	// them. Delayed may be nil.
-	Delayed func(why error, tries int, waits time.Duration)
+	Delayed func(why error) // called before the first retry of a bulk, if the first attempt got no usable response; may be nil
 }
 
 const (
@@ -124,12 +128,17 @@ const (
 	MaxRefused = 10_000
 )
 
+var client = http.Client{Timeout: time.Minute, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+
 // A Bulk sends the changes of a store to an index. It is a [Consumer].
 type Bulk struct {
 	s      store.Reader
 	opt    BulkOptions
 	bulk   string       // URL to which bulks are posted
 	cursor store.Cursor // position after the last change of s that was sent or skipped
+
+	items []item // the next bulk
+	bytes int    // size of items
 
 	sent, deleted int
 	again         []dedup.Hash        // documents to send again
@@ -141,22 +150,12 @@ type Bulk struct {
 type item struct {
 	id     dedup.Hash
 	url    string
+	action string // "index" or "delete"
 	lines  []byte // the action line and, unless it is a deletion, the document line, each with its newline
-	delete bool
-}
-
-func (i *item) action() string {
-	if i.delete {
-		return "delete"
-	}
-	return "index"
 }
 
 // NewBulk returns a Bulk that sends the changes of s after opt.After.
 func NewBulk(s store.Reader, opt BulkOptions) (*Bulk, error) {
-	if err := opt.check(); err != nil {
-		return nil, err
-	}
 	u, err := url.Parse(opt.URL)
 	switch {
 	case err != nil: // the error may contain a part of a password
@@ -166,12 +165,6 @@ func NewBulk(s store.Reader, opt BulkOptions) (*Bulk, error) {
 	case u.User != nil:
 		return nil, errors.New("the URL of an index must not contain a user name or a password: set them in the environment")
 	}
-	client := http.Client{Timeout: time.Minute}
-	if opt.Client != nil {
-		client = *opt.Client
-	}
-	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	opt.Client = &client
 	if opt.Left == nil {
 		opt.Left = release.Left{}
 	}
@@ -210,26 +203,36 @@ func (b *Bulk) catchUp(ctx context.Context) error {
 	}
 	gate := b.opt.gate()
 	gate.At, gate.Changes = b.cursor, true
-	var items []item
-	bytes := 0
+	b.items, b.bytes = nil, 0
 	for page, err := range b.pages(ctx, gate) {
-		if err == nil && (bytes >= b.opt.Bytes || len(items) >= bulkDocs) {
-			err = b.flush(ctx, items, gate.At)
-			items, bytes = nil, 0
-		}
-		var i item
+		d, err := b.opt.document(page, err)
 		if err == nil {
-			i, err = b.itemOf(page)
+			err = b.add(ctx, item{id: d.ID, url: d.URL}, &d.Change, d, gate.At)
 		}
 		if err != nil {
 			return err
 		}
-		items, bytes = append(items, i), bytes+len(i.lines)
 	}
-	if gate.At == b.cursor && len(items) == 0 {
+	if gate.At == b.cursor && len(b.items) == 0 {
 		return nil
 	}
-	return b.flush(ctx, items, gate.At)
+	return b.flush(ctx, gate.At)
+}
+
+// SendPassages sends the passages of e. After a success, it keeps the list of e. It does not call opt.Keep.
+func (b *Bulk) SendPassages(ctx context.Context, e *Passages) error {
+	b.opt.Keep, e.refused = nil, b.refused
+	err := e.export(ctx, func(p *Passage) error { return b.add(ctx, item{id: p.ID, url: p.URL}, &p.Change, p, "") })
+	if err == nil {
+		err = b.flush(ctx, "")
+	}
+	if err == nil {
+		err = e.Keep()
+	}
+	if err != nil {
+		return fmt.Errorf("send to %s: %w", b.opt.URL, err)
+	}
+	return nil
 }
 
 // pages yields the pages whose documents were refused before, as they are now, and then the changed pages.
@@ -252,25 +255,32 @@ func (b *Bulk) pages(ctx context.Context, gate *release.Gate) iter.Seq2[*release
 // Close sends the remaining changes.
 func (b *Bulk) Close(ctx context.Context) error { return b.CatchUp(ctx) }
 
-// itemOf returns the action for a changed page that is or was in the index.
-func (b *Bulk) itemOf(page *release.Page) (item, error) {
-	d, err := b.opt.document(page)
-	if err != nil {
-		return item{}, err
+// add adds the action for a document that is or was in the index to the next bulk. It clears the field
+// change of the document, which documents in an index do not have. If the bulk is large enough, add sends it first.
+func (b *Bulk) add(ctx context.Context, i item, change *store.ChangeKind, document any, after store.Cursor) (err error) {
+	if b.bytes >= b.opt.Bytes || len(b.items) >= bulkDocs {
+		if err := b.flush(ctx, after); err != nil {
+			return err
+		}
 	}
-	i := item{id: d.ID, url: d.URL, delete: d.Change == store.Gone}
-	i.lines = fmt.Appendf(nil, "{%q:{\"_id\":%q}}\n", i.action(), i.id)
-	if i.delete {
-		return i, nil
+	i.action = "index"
+	if *change == store.Gone {
+		i.action = "delete"
 	}
-	d.Change = "" // documents in an index do not have this field
-	i.lines, err = appendLine(i.lines, d)
-	return i, err
+	*change = ""
+	i.lines = fmt.Appendf(nil, "{%q:{\"_id\":%q}}\n", i.action, i.id)
+	if i.action == "index" {
+		i.lines, err = appendLine(i.lines, document)
+	}
+	b.items, b.bytes = append(b.items, i), b.bytes+len(i.lines)
+	return err
 }
 
-// flush sends items, retries until the server has accepted or refused all of them, and then stores
-// the given cursor and the documents that are refused.
-func (b *Bulk) flush(ctx context.Context, items []item, after store.Cursor) error {
+// flush sends the next bulk, retries until the server has accepted or refused all its items, and then
+// stores the given cursor and the documents that are refused.
+func (b *Bulk) flush(ctx context.Context, after store.Cursor) error {
+	items := b.items
+	b.items, b.bytes = nil, 0
 	err := b.send(ctx, items)
 	if err == nil && len(b.refused) > MaxRefused {
 		err = fmt.Errorf("the index has refused %d documents: create it with another mapping, and run the same command again", len(b.refused))
@@ -283,9 +293,6 @@ func (b *Bulk) flush(ctx context.Context, items []item, after store.Cursor) erro
 	}
 	return err
 }
-
-// ErrNotAllowed means that the server does not let this user write to the index.
-var ErrNotAllowed = errors.New("this user may not write to the index")
 
 var errTooLarge = errors.New("the request is too large for the server")
 
@@ -310,7 +317,10 @@ func (b *Bulk) send(ctx context.Context, items []item) error {
 		case len(busy) > 0 && try == bulkTries:
 			return fmt.Errorf("the server rejected %d documents %d times in a row, because it is busy or cannot store them: run the same command again later", len(busy), try)
 		}
-		b.delay(err)
+		if err != nil && !b.delayed && b.opt.Delayed != nil {
+			b.opt.Delayed(err)
+		}
+		b.delayed = err != nil
 		if items = busy; len(items) == 0 {
 			return nil
 		}
@@ -322,15 +332,6 @@ func (b *Bulk) send(ctx context.Context, items []item) error {
 		}
 	}
 	return nil
-}
-
-// delay calls opt.Delayed if an attempt failed with err, unless the previous attempt failed too. A
-// nil err means that the server gave a usable response.
-func (b *Bulk) delay(err error) {
-	if err != nil && !b.delayed && b.opt.Delayed != nil {
-		b.opt.Delayed(err, bulkTries-1, b.opt.Wait*(1<<(bulkTries-1)-1))
-	}
-	b.delayed = err != nil
 }
 
 func sizeOf(items []item) (n int) {
@@ -360,7 +361,7 @@ func (b *Bulk) post(ctx context.Context, items []item) (busy []item, after time.
 		req.Header = http.Header{}
 	}
 	req.Header.Set("Content-Type", "application/x-ndjson")
-	resp, err := b.opt.Client.Do(req)
+	resp, err := client.Do(req)
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, 0, ctx.Err()
@@ -390,7 +391,7 @@ func (b *Bulk) post(ctx context.Context, items []item) (busy []item, after time.
 	}
 	err = fmt.Errorf("the server returned status %d: %s", resp.StatusCode, excerpt(answer))
 	if resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden {
-		err = fmt.Errorf("%w: %w", ErrNotAllowed, err)
+		err = fmt.Errorf("this user may not write to the index: %w: set the environment variables %s and %s, or %s", err, EnvUser, EnvPassword, EnvKey)
 	}
 	return nil, 0, err
 }
@@ -419,7 +420,7 @@ func (b *Bulk) settle(items []item, response []byte) (busy []item, err error) {
 	}
 	outcomes := make([]outcome, len(items))
 	for n, i := range items {
-		got, ok := r.Items[n][i.action()]
+		got, ok := r.Items[n][i.action]
 		if !ok || got.ID != i.id.String() || got.Status < 100 {
 			return nil, fmt.Errorf("the response is not from Elasticsearch or OpenSearch: item %d is not for document %s, or has no status: %s", n+1, i.id, excerpt(response))
 		}
@@ -429,7 +430,7 @@ func (b *Bulk) settle(items []item, response []byte) (busy []item, err error) {
 		switch got := outcomes[n]; {
 		case got.mayChange():
 			busy = append(busy, i)
-		case !isWell(got.Status) && !(i.delete && got.Status == http.StatusNotFound):
+		case !isWell(got.Status) && !(i.action == "delete" && got.Status == http.StatusNotFound):
 			b.refuse(i, fmt.Sprintf("status %d: %s", got.Status, excerpt(got.Error)))
 		default:
 			b.accept(i)
@@ -448,7 +449,7 @@ func isWell(status int) bool { return status >= 200 && status < 300 }
 
 func (b *Bulk) accept(i item) {
 	delete(b.refused, i.id)
-	if i.delete {
+	if i.action == "delete" {
 		b.deleted++
 	} else {
 		b.sent++

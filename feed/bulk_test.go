@@ -5,10 +5,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log"
 	"maps"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"reflect"
@@ -22,6 +24,7 @@ import (
 
 	"skink/dedup"
 	"skink/feed"
+	"skink/feed/release"
 	"skink/internal/tools/storetest"
 	"skink/store"
 )
@@ -292,20 +295,29 @@ func TestBulkChanges(t *testing.T) {
 	}
 }
 
-// TestBulkAgain sends random changes to a server that refuses random documents, fails at random, and accepts everything
-// in the end. Then it has the documents of a full export.
+// TestBulkAgain sends random changes of pages and of their passages to servers that refuse random documents, fail at
+// random, and accept everything in the end. Pages may change during an export. It also writes the changes of the passages for a reader who applies them by id. Any
+// run may be killed. In the end, the indexes and the reader have the documents of a full export.
 func TestBulkAgain(t *testing.T) {
+	var paragraphs []string
+	for n := range 12 {
+		paragraphs = append(paragraphs, strings.TrimSpace(strings.Repeat(fmt.Sprintf("paragraph %d ", n), 9+n%4)))
+	}
 	rapid.Check(t, func(rt *rapid.T) {
-		s, server := storetest.NewMemory(), newIndexServer(t)
-		defer server.Close()
+		s, pages, passages := storetest.NewMemory(), newIndexServer(t), newIndexServer(t)
+		defer pages.Close()
+		defer passages.Close()
 		text := ""
-		run := func() (refused int, err error) {
+		drawn := func() feed.Options {
+			return feed.Options{Filter: release.Filter{Private: rapid.Bool().Draw(rt, "with private"), NoThin: rapid.Bool().Draw(rt, "without thin")}}
+		}
+		sendPages := func() (refused int, err error) {
 			place, err := feed.ParsePlace(text)
 			if err != nil {
 				rt.Fatal(err)
 			}
 			b, err := feed.NewBulk(s, feed.BulkOptions{
-				URL: server.URL + "/pages", Wait: time.Microsecond, Bytes: 2000, Options: feed.Options{After: place.After}, Again: place.Refused,
+				URL: pages.URL + "/pages", Wait: time.Microsecond, Bytes: 2000, Options: feed.Options{After: place.After}, Again: place.Refused,
 				Keep: func(_ context.Context, now feed.Place) error { text = now.String(); return nil },
 			})
 			if err != nil {
@@ -315,54 +327,131 @@ func TestBulkAgain(t *testing.T) {
 			_, _, refused = b.Counts()
 			return refused, err
 		}
+		rounds := rapid.IntRange(1, 6).Draw(rt, "rounds")
 		was := map[string][]store.Visit{} // earlier states of each page, the latest first
-		for round := range rapid.IntRange(1, 6).Draw(rt, "rounds") {
+		change := func() {
 			for _, n := range rapid.SliceOfN(rapid.IntRange(0, 20), 0, 20).Draw(rt, "pages") {
 				url := fmt.Sprintf("http://a.test/%03d", n)
-				verdict := rapid.SampledFrom([]dedup.VerdictKind{dedup.Unique, dedup.Unique, dedup.Near, ""}).Draw(rt, "verdict")
-				r := store.Record{ID: dedup.HashOf([]byte(url)), URL: url, Kind: store.Page, Judged: store.Judged{Verdict: verdict}, Fetch: store.Fetch{Words: 9}}
+				verdict := rapid.SampledFrom([]dedup.VerdictKind{dedup.Unique, dedup.Unique, dedup.Thin, dedup.Near, ""}).Draw(rt, "verdict")
+				r := store.Record{ID: dedup.HashOf([]byte(url)), URL: url, Kind: store.Page, Judged: store.Judged{Verdict: verdict}, Fetch: store.Fetch{Words: 9, FetchedAt: fetched.Add(time.Duration(-rounds) * time.Hour)}}
+				r.Private, r.Title = rapid.IntRange(0, 5).Draw(rt, "private") == 0, rapid.SampledFrom([]string{"", "A title"}).Draw(rt, "title")
 				if verdict == "" {
 					r.Kind = store.Error
 				}
 				r.Earlier = was[url]
 				was[url] = append([]store.Visit{{Words: 9, Verdict: verdict}}, r.Earlier[:min(len(r.Earlier), store.MaxVisits-1)]...)
-				if _, err := s.Commit(t.Context(), []*store.Entry{{Record: r, Revisit: r.Earlier != nil, Text: store.Pack(fmt.Appendf(nil, "text %d of round %d", n, round))}}); err != nil {
+				text := strings.Join(append(rapid.SliceOfN(rapid.SampledFrom(paragraphs), 0, 4).Draw(rt, "text"), fmt.Sprintf("text %d of round %d", n, rounds)), "\n")
+				if _, err := s.Commit(t.Context(), []*store.Entry{{Record: r, Revisit: r.Earlier != nil, Text: store.Pack([]byte(text))}}); err != nil {
 					rt.Fatal(err)
 				}
 			}
-			bad := rapid.SliceOfN(rapid.IntRange(0, 20), 0, 8).Draw(rt, "refused")
-			server.item = func(_ int, id string) int {
-				refused := slices.ContainsFunc(bad, func(n int) bool { return dedup.HashOf(fmt.Appendf(nil, "http://a.test/%03d", n)).String() == id })
-				return map[bool]int{true: 400}[refused]
-			}
-			if fails := rapid.IntRange(0, 3).Draw(rt, "fails"); fails > 0 {
-				server.refuse = func(n int) int { return map[bool]int{true: 401}[n%(fails+1) == 0] }
-			}
-			_, _ = run() // may fail
-			server.refuse = nil
 		}
-		server.item = nil
-		if refused, err := run(); err != nil || refused != 0 {
-			rt.Fatalf("%d refused in the end: %v", refused, err)
+		var lists [2][]byte // stored by the exports of passages to the index and to the reader
+		export := func(n int, opt feed.Options, saves int) *feed.Passages {
+			return &feed.Passages{Store: s, Options: opt, Words: feed.MinPassageWords, List: &feed.PassageList{Last: lists[n], Save: func(write func(io.Writer) error) error {
+				if saves--; saves < 0 {
+					return errors.New("killed")
+				}
+				if rounds > 0 && rapid.IntRange(0, 3).Draw(rt, "meanwhile") == 0 {
+					change()
+				}
+				var b bytes.Buffer
+				err := write(&b)
+				lists[n] = b.Bytes()
+				return err
+			}}}
+		}
+		sendPassages := func(opt feed.Options, saves int) (sent, refused int, err error) {
+			b, err := feed.NewBulk(s, feed.BulkOptions{URL: passages.URL + "/pages", Wait: time.Microsecond, Bytes: 2000})
+			if err != nil {
+				rt.Fatal(err)
+			}
+			err = b.SendPassages(t.Context(), export(0, opt, saves))
+			sent, deleted, refused := b.Counts()
+			return sent + deleted, refused, err
+		}
+		read := map[string]map[string]any{} // documents of the reader, by id
+		writePassages := func(opt feed.Options, saves, lines int) error {
+			e, out := export(1, opt, saves), bytes.Buffer{}
+			_, err := e.Write(t.Context(), &out)
+			for line := range strings.Lines(out.String()) {
+				if lines--; lines < 0 {
+					return errors.New("killed")
+				}
+				doc := decoded(rt, line)
+				if read[doc["id"].(string)] = doc; doc["change"] == "gone" {
+					delete(read, doc["id"].(string))
+				}
+				delete(doc, "change")
+			}
+			if err == nil {
+				err = e.Keep()
+			}
+			return err
+		}
+		for ; rounds > 0; rounds-- {
+			change()
+			bad := rapid.StringMatching("[0-9a-f]{0,6}").Draw(rt, "refused")
+			fails := rapid.IntRange(0, 3).Draw(rt, "fails")
+			for _, server := range []*indexServer{pages, passages} {
+				server.item = func(_ int, id string) int { return map[bool]int{true: 400}[strings.Contains(bad, id[:1])] }
+				server.refuse = func(n int) int { return map[bool]int{true: 401}[fails > 0 && n%(fails+1) == 0] }
+			}
+			_, _ = sendPages() // these may fail
+			_, _, _ = sendPassages(drawn(), rapid.IntRange(0, 3).Draw(rt, "saves"))
+			_ = writePassages(drawn(), rapid.IntRange(0, 3).Draw(rt, "saves"), rapid.IntRange(0, 50).Draw(rt, "lines"))
+		}
+		pages.item, pages.refuse, passages.item, passages.refuse = nil, nil, nil, nil
+		if refused, err := sendPages(); err != nil || refused != 0 {
+			rt.Fatalf("%d pages refused in the end: %v", refused, err)
+		}
+		if _, refused, err := sendPassages(feed.Options{}, 2); err != nil || refused != 0 {
+			rt.Fatalf("%d passages refused in the end: %v", refused, err)
+		}
+		if err := writePassages(feed.Options{}, 2, math.MaxInt); err != nil {
+			rt.Fatal(err)
+		}
+		if sent, _, err := sendPassages(feed.Options{}, 1); err != nil || sent != 0 {
+			rt.Fatalf("nothing has changed, and %d passages are sent: %v", sent, err)
 		}
 		var want bytes.Buffer
 		if _, err := feed.Write(t.Context(), &want, s, feed.Options{}); err != nil {
 			rt.Fatal(err)
 		}
-		exported := 0
-		for line := range strings.Lines(want.String()) {
-			var doc map[string]any
-			if err := json.Unmarshal([]byte(line), &doc); err != nil {
-				rt.Fatal(err)
-			}
-			if exported++; !reflect.DeepEqual(server.docs[doc["id"].(string)], doc) {
-				rt.Fatalf("the index has %v, want %v", server.docs[doc["id"].(string)], doc)
-			}
+		sameDocuments(rt, "the index of pages", pages.docs, want.String())
+		want.Reset()
+		if _, err := (&feed.Passages{Store: s, Words: feed.MinPassageWords}).Write(t.Context(), &want); err != nil {
+			rt.Fatal(err)
 		}
-		if len(server.docs) != exported {
-			rt.Fatalf("the index has %d documents, want %d", len(server.docs), exported)
-		}
+		sameDocuments(rt, "the index of passages", passages.docs, want.String())
+		sameDocuments(rt, "the reader of passages", read, want.String())
 	})
+}
+
+func decoded(t *rapid.T, line string) (doc map[string]any) {
+	if err := json.Unmarshal([]byte(line), &doc); err != nil {
+		t.Fatal(err)
+	}
+	return doc
+}
+
+// sameDocuments compares documents with an export, but for the time at which passages were fetched.
+func sameDocuments(t *rapid.T, whose string, got map[string]map[string]any, export string) {
+	exported := 0
+	for line := range strings.Lines(export) {
+		want := decoded(t, line)
+		have := got[want["id"].(string)]
+		if want["page_id"] != nil {
+			delete(want, "fetched_at")
+			delete(have, "fetched_at")
+		}
+		if exported++; !reflect.DeepEqual(have, want) {
+			t.Fatalf("%s has %v, want %v", whose, have, want)
+		}
+	}
+	if len(got) != exported {
+		t.Fatalf("%s has %d documents, want %d", whose, len(got), exported)
+	}
 }
 
 // An index that refuses more than MaxRefused documents ends the export, and all of them are sent again.
@@ -414,17 +503,15 @@ func TestBulkDelayed(t *testing.T) {
 	bulkPages(t, s, 3)
 	server.Close()
 	var calls []string
-	b, err := feed.NewBulk(s, feed.BulkOptions{URL: server.URL + "/pages", Wait: time.Microsecond, Delayed: func(why error, tries int, waits time.Duration) {
-		calls = append(calls, fmt.Sprintf("%v, %d tries, %v", why, tries, waits))
-	}})
+	b, err := feed.NewBulk(s, feed.BulkOptions{URL: server.URL + "/pages", Wait: time.Microsecond, Delayed: func(why error) { calls = append(calls, why.Error()) }})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := b.CatchUp(t.Context()); err == nil {
 		t.Error("a closed server took pages")
 	}
-	if len(calls) != 1 || !strings.Contains(calls[0], "refused") || !strings.HasSuffix(calls[0], ", 8 tries, 255µs") {
-		t.Errorf("Delayed was called with %q, want once: refused, 8 tries, 255µs", calls)
+	if len(calls) != 1 || !strings.Contains(calls[0], "refused") {
+		t.Errorf("Delayed was called with %q, want once: refused", calls)
 	}
 }
 
@@ -513,26 +600,28 @@ func TestBulkCertificate(t *testing.T) {
 	}
 }
 
-// The mapping has every field of the documents.
+// The mappings have every field of pages and of passages.
 func TestMapping(t *testing.T) {
-	var b strings.Builder
-	if err := feed.WriteMapping(&b); err != nil {
-		t.Fatal(err)
-	}
-	var m struct {
-		Mappings struct {
-			Properties map[string]struct{ Type string }
+	for _, v := range []any{feed.Document{}, feed.Passage{}} {
+		var b strings.Builder
+		if err := feed.WriteMapping(&b, v); err != nil {
+			t.Fatal(err)
 		}
-	}
-	if err := json.Unmarshal([]byte(b.String()), &m); err != nil {
-		t.Fatal(err)
-	}
-	if got, want := slices.Sorted(maps.Keys(m.Mappings.Properties)), slices.Sorted(slices.Values(feed.FieldNames())); !slices.Equal(got, want) {
-		t.Errorf("got  %q\nwant %q", got, want)
-	}
-	for name, field := range m.Mappings.Properties {
-		if field.Type == "" {
-			t.Errorf("the field %s has no type", name)
+		var m struct {
+			Mappings struct {
+				Properties map[string]struct{ Type string }
+			}
+		}
+		if err := json.Unmarshal([]byte(b.String()), &m); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := slices.Sorted(maps.Keys(m.Mappings.Properties)), slices.Sorted(slices.Values(feed.FieldNames(v))); !slices.Equal(got, want) {
+			t.Errorf("got  %q\nwant %q", got, want)
+		}
+		for name, field := range m.Mappings.Properties {
+			if field.Type == "" {
+				t.Errorf("the field %s of %T has no type", name, v)
+			}
 		}
 	}
 }

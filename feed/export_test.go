@@ -2,6 +2,7 @@ package feed
 
 import (
 	"context"
+	"reflect"
 
 	"skink/store"
 )
@@ -18,9 +19,9 @@ func (f *File) Abandon() { f.f.Close() }
 // Marked returns the offset that the stored mark records; see mark.Offset.
 func (f *File) Marked() int64 { return f.marked.Offset }
 
-// FieldNames returns the names of the fields of a document.
-func FieldNames() (names []string) {
-	for _, c := range columns {
+// FieldNames returns the names of the fields of a document or a passage.
+func FieldNames(v any) (names []string) {
+	for _, c := range columnsOf(reflect.TypeOf(v)) {
 		names = append(names, c.Name)
 	}
 	return names

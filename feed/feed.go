@@ -1,7 +1,7 @@
 // Package feed writes the content of a crawl for programs that build an index from it: JSON Lines
 // (one page per line) or Parquet. SCHEMA.md specifies the fields.
 //
-//	lines, err := feed.Write(ctx, os.Stdout, s, feed.Options{Include: feed.Unique})
+//	lines, err := feed.Write(ctx, os.Stdout, s, feed.Options{})
 //
 // [Write] exports a store. [OpenFile] writes a file that follows a running crawl, even after the
 // crawl has been killed and resumed. Both write the same lines in the same order, with one
@@ -24,14 +24,6 @@ import (
 	"skink/extract"
 	"skink/feed/release"
 	"skink/store"
-)
-
-// An Include selects the pages of a feed by their verdicts.
-type Include = release.Include
-
-const (
-	Unique = release.Unique
-	All    = release.All
 )
 
 // Format is the format in which pages are written.
@@ -61,25 +53,9 @@ func (opt *Options) gate() *release.Gate {
 	return &release.Gate{Filter: opt.Filter, Left: opt.Left, At: opt.After}
 }
 
-func (opt *Options) check() error {
-	switch opt.Include {
-	case "", Unique, All:
-	default:
-		return fmt.Errorf("unknown kind of pages %q: must be unique or all", opt.Include)
-	}
-	switch opt.Format {
-	case "", JSONLines, Parquet:
-		return nil
-	}
-	return fmt.Errorf("unknown format %q: must be jsonl or parquet", opt.Format)
-}
-
 // Write writes the pages of s to w, in the order in which they were judged. It returns their
 // number. After an error, w may end in the middle of a line.
 func Write(ctx context.Context, w io.Writer, s store.Reader, opt Options) (pages int, err error) {
-	if err := opt.check(); err != nil {
-		return 0, err
-	}
 	if err := opt.prepare(ctx, s); err != nil {
 		return 0, fmt.Errorf("write feed: %w", err)
 	}
@@ -87,10 +63,7 @@ func Write(ctx context.Context, w io.Writer, s store.Reader, opt Options) (pages
 	write, end := opt.writer(out)
 	gate := opt.gate()
 	for page, err := range gate.Pages(ctx, s, opt.want()) {
-		var d *Document
-		if err == nil {
-			d, err = opt.document(page)
-		}
+		d, err := opt.document(page, err)
 		if err == nil {
 			pages++
 			err = write(d)
@@ -108,8 +81,12 @@ func Write(ctx context.Context, w io.Writer, s store.Reader, opt Options) (pages
 	return pages, nil
 }
 
-// document returns the document for a page, with the fields that opt asks for.
-func (opt *Options) document(page *release.Page) (*Document, error) {
+// document returns the document for a page, with the fields that opt asks for, or the error with which the
+// page was read.
+func (opt *Options) document(page *release.Page, err error) (*Document, error) {
+	if err != nil {
+		return nil, err
+	}
 	d, err := wholeDocument(page)
 	if err != nil || d.Change == store.Gone {
 		return d, err

@@ -74,7 +74,7 @@ func (f *File) resume(ctx context.Context) error {
 	if !info.Mode().IsRegular() {
 		return errors.New("the output is not a regular file, so the feed cannot be resumed: use - for standard output")
 	}
-	m, err := readMark(ctx, f.s, f.mark)
+	m, err := store.ReadMeta[mark](ctx, f.s, f.mark, "the position of the feed") // nil if there is none
 	if err != nil {
 		return err
 	}

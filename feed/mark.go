@@ -2,7 +2,6 @@ package feed
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"io"
 
@@ -28,11 +27,6 @@ func markOf(worker string) string {
 		return "feed"
 	}
 	return "feed/" + worker
-}
-
-// readMark returns the mark stored in s under a name, or nil if there is none.
-func readMark(ctx context.Context, s FileStore, name string) (*mark, error) {
-	return store.ReadMeta[mark](ctx, s, name, "the position of the feed")
 }
 
 // tailOf returns the hash of the last tailSize bytes before offset, or of all bytes before it if

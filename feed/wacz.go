@@ -53,15 +53,12 @@ func (e *MissingError) Error() string {
 // or because of its content signals. The page list has every page that the file contains.
 // Only opt.NoThin and opt.MinWords make it shorter.
 func WriteWACZ(ctx context.Context, w io.Writer, s store.Reader, opt Options, from WACZ) (pages int, err error) {
-	if err := opt.check(); err != nil {
-		return 0, err
-	}
 	withheld := map[dedup.Hash]bool{}
 	names, err := opt.archives(ctx, s, from.Dir, withheld)
 	if err != nil {
 		return 0, err
 	}
-	opt.Include = All
+	opt.Include = release.All
 	p := warc.Package{Software: from.Software, Created: from.Created, Damaged: from.Damaged}
 	var own *warc.Originals
 	withheldURL := func(uri string) bool {

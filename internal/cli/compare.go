@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"unicode/utf8"
 
@@ -14,7 +13,6 @@ import (
 	"skink/dedup"
 	"skink/document"
 	"skink/extract"
-	"skink/frontier"
 	"skink/internal/session"
 	"skink/report"
 	"skink/store"
@@ -117,19 +115,10 @@ func (f *compareFlags) readPages(ctx context.Context, con Console, args []string
 	for i, name := range args {
 		p.names[i] = name
 		if p.docs[i], err = readPage(ctx, con, documents, extract.Options{}, f.fetch, name); err != nil {
-			return p, mayBeStored(name, err)
+			return p, err
 		}
 	}
 	return p, nil
-}
-
-// mayBeStored adds a hint to err, the error from reading the named page, if name is a URL and the
-// default folder contains a store. The hint is that skink compare --store reads pages of a crawl.
-func mayBeStored(name string, err error) error {
-	if _, missing := os.Stat(session.DefaultStore); missing != nil || !frontier.HasScheme(name) {
-		return err
-	}
-	return fmt.Errorf("%w; to compare pages of a crawl, run skink compare --store %s A B", err, session.DefaultStore)
 }
 
 func (f *compareFlags) print(ctx context.Context, con Console, c *sideBySide) error {
@@ -238,7 +227,7 @@ func (c *sideBySide) left(p pair, rule dedup.Rule) {
 	a, b := p.records[0], p.records[1]
 	if a == nil || b == nil {
 		c.LeftDiffers = leftDiffers(p.docs, rule)
-		c.leftSays = "the pages differ in text that was not extracted (" + report.Counted(c.LeftDiffers, "word") + "); see skink extract --html"
+		c.leftSays = "the pages differ in text that was not extracted (" + report.Counted(c.LeftDiffers, "word") + ")"
 		return
 	}
 	if a.LeftHash != b.LeftHash {

@@ -27,10 +27,9 @@ func (c *sideBySide) printText(w io.Writer) error {
 	for _, r := range c.rows() {
 		fmt.Fprintf(t, "%s\t%s\t%s\n", r.Name, r.Value, r.About)
 	}
-	if err := t.Flush(); err != nil {
-		return err
-	}
-	return c.printPassages(w)
+	err := t.Flush()
+	c.printPassages(w)
+	return err
 }
 
 func languageName(lang string) string {
@@ -103,7 +102,7 @@ const (
 	shownText     = 60
 )
 
-func (c *sideBySide) printPassages(w io.Writer) error {
+func (c *sideBySide) printPassages(w io.Writer) {
 	if len(c.Passages) > 0 {
 		fmt.Fprintf(w, "\n%s in common\n", report.Counted(len(c.Passages), "passage"))
 	}
@@ -118,7 +117,6 @@ func (c *sideBySide) printPassages(w io.Writer) error {
 		}
 		fmt.Fprintf(w, "  %4d words, at word %d of A and word %d of B: %s\n", p.Words, p.A, p.B, string(text))
 	}
-	return nil
 }
 
 //go:embed compare.html

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"skink/base/harmless"
 	"skink/crawler"
@@ -47,10 +48,12 @@ func storedPage(ctx context.Context, s store.Reader, dir, name string) (*store.C
 		if err != nil {
 			return nil, err
 		}
-		page := firstKnown(pages)
-		switch {
-		case page == nil:
+		i := slices.IndexFunc(pages, func(page *store.Content) bool { return page != nil })
+		if i < 0 {
 			return nil, fmt.Errorf("%s has no page %q: skink status --store %s --urls fetched lists its pages", dir, at, harmless.Quoted(dir))
+		}
+		page := pages[i]
+		switch {
 		case page.Record.Kind == store.Redirect:
 			at = page.Record.Location
 			continue
@@ -77,15 +80,6 @@ func idsOf(name string) []dedup.Hash {
 		ids = append(ids, id)
 	}
 	return ids
-}
-
-func firstKnown(pages []*store.Content) *store.Content {
-	for _, page := range pages {
-		if page != nil {
-			return page
-		}
-	}
-	return nil
 }
 
 func whyNoPage(r *store.Record) string {

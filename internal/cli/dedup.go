@@ -293,10 +293,10 @@ func (d *dedupRun) summarize(t store.Tally, names ingest.Names) {
 func writePairs(w io.Writer, pairs iter.Seq2[complete.Pair, error]) error {
 	out := bufio.NewWriter(w)
 	for p, err := range pairs {
-		if err != nil {
-			return err
+		if err == nil {
+			err = writeLine(out, p)
 		}
-		if err := writeLine(out, p); err != nil {
+		if err != nil {
 			return err
 		}
 	}

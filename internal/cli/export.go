@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -58,7 +59,7 @@ environment: SKINK_INDEX_USER and SKINK_INDEX_PASSWORD, or SKINK_INDEX_API_KEY.
 
 --chunks divides each text at its headings, and long sections between paragraphs. A passage
 keeps its id as long as its words stay the same, and is written once with all places where
-it occurs.
+it occurs. With --cursor, it writes or sends the passages that differ from the last export.
 
 --format links writes one row for each link between pages, as CSV.
 
@@ -78,9 +79,9 @@ export to an index:
 		{"format=wacz,format=parquet", needs, "out", "the output is binary"},
 		{"since", excludes, "cursor", ""},
 		{"since,cursor", excludes, "complete", "a comparison of all pages lists no changes"},
-		{"since,cursor", excludes, "chunks", "all passages are written; one whose words have not changed keeps its id"},
+		{"since", excludes, "chunks", "use --cursor, which compares passages with those of the last export"},
 		{"since,cursor", excludes, "format=links,format=wacz", "the output is written as a whole"},
-		{"to", excludes, "out,format,chunks", "pages are sent to an index instead of being written"},
+		{"to", excludes, "out,format", "pages are sent to an index instead of being written"},
 		{"to", excludes, "complete", "an index follows the verdicts of the crawl"},
 		{"chunks", excludes, "format", "passages are written as JSON Lines"},
 		{"chunks", excludes, "markdown,fields", "passages have only the text"},
@@ -92,8 +93,7 @@ export to an index:
 
 type exportFlags struct {
 	store    *string
-	format   feed.Format
-	opt      feed.Options // options as set by the flags; settle completes them
+	opt      feed.Options // Format may also be formatWACZ or formatLinks
 	since    *sinceFlags
 	complete *completeFlags
 	out      *outFlags
@@ -106,17 +106,17 @@ type exportFlags struct {
 }
 
 func setupExport(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
-	f := &exportFlags{store: addStoreFlag(flags), format: feed.JSONLines, most: feed.PassageWords}
+	f := &exportFlags{store: addStoreFlag(flags), most: feed.PassageWords}
 	o := &f.opt
-	*o = feed.Options{Filter: release.Filter{Include: feed.Unique}, Left: release.Left{}, Links: extract.LinksWhole}
-	flags.Var(oneOf(&f.format, feed.JSONLines, feed.Parquet, formatWACZ, formatLinks), "format", "write JSON Lines, Parquet, the archive made by crawl --warc (WACZ), or the links between pages")
+	*o = feed.Options{Format: feed.JSONLines, Filter: release.Filter{Include: release.Unique}, Left: release.Left{}, Links: extract.LinksWhole}
+	flags.Var(oneOf(&f.opt.Format, feed.JSONLines, feed.Parquet, formatWACZ, formatLinks), "format", "write JSON Lines, Parquet, the archive made by crawl --warc (WACZ), or the links between pages")
 	flags.StringArrayVar(&f.refers, "warc-refers", nil, "`DIR` with --format wacz: another folder with responses to which the web archive refers (repeatable)")
 	flags.StringVar(&f.archive, "warc", "", "`DIR` with --format wacz: folder of the web archive (default: the folder that the crawl used)")
-	flags.Var(oneOf(&o.Include, feed.Unique, feed.All), "include", "write unique and thin pages (unique), or all pages that have a verdict (all)")
+	flags.Var(oneOf(&o.Include, release.Unique, release.All), "include", "write unique and thin pages (unique), or all pages that have a verdict (all)")
 	flags.BoolVar(&o.Markdown, "markdown", false, "also write the main text as Markdown; the store must have been created with skink crawl --markdown")
 	flags.Var(oneOf(&o.Links, extract.LinksNone, extract.LinksText, extract.LinksWhole), "links", "with --markdown: remove links (none), keep only their text (text), or also keep their URLs (absolute)")
 	flags.Var(&list{kind: "stringSlice", commas: true, add: f.addField}, "fields", "`FIELDS` also write these fields (comma-separated): host, depth (links from a seed), inlinks (linking pages), outlinks (linked URLs), headings")
-	flags.BoolVar(&f.chunks, "chunks", false, "write passages instead of whole pages, as JSON Lines; a passage that occurs more than once is written once")
+	flags.BoolVar(&f.chunks, "chunks", false, "write or send passages instead of whole pages; a passage that occurs more than once is written once")
 	flags.Var(whole(&f.most, feed.MinPassageWords, fmt.Sprintf("%d or more", feed.MinPassageWords)), "chunk-words", "with --chunks: write passages of at most this many words")
 	flags.Var(whole(&o.MinWords, 0, "0 or more"), "min-words", "leave out pages with fewer words than this")
 	flags.BoolVar(&o.Private, "with-private", false, "also write pages that were fetched with a password, with cookies or with headers from your configuration")
@@ -124,19 +124,22 @@ func setupExport(flags *pflag.FlagSet) func(context.Context, Console, []string) 
 	f.since = addSinceFlags(flags)
 	f.complete = addCompleteFlags(flags)
 	f.out = addOutFlags(flags)
-	flags.StringVar(&f.to, "to", "", "`URL` send pages to this Elasticsearch or OpenSearch index: https://HOST:9200/INDEX")
+	flags.StringVar(&f.to, "to", "", "`URL` send pages or passages to this Elasticsearch or OpenSearch index: https://HOST:9200/INDEX")
 	flags.String("refused", "", "`FILE` with --to: write the documents that the index refuses to this file, each with the reason, as JSON Lines")
 	isOutput(flags, "refused", fileOutput, "")
-	flags.BoolVar(&f.mapping, "print-mapping", false, "print the request body that creates an index for --to, and exit")
+	flags.BoolVar(&f.mapping, "print-mapping", false, "print the request body that creates an index for --to, of pages or of passages (--chunks), and exit")
 	return f.run
 }
 
 func (f *exportFlags) run(ctx context.Context, con Console, _ []string) error {
-	if f.mapping {
-		return feed.WriteMapping(con.Out)
+	switch {
+	case f.mapping && f.chunks:
+		return feed.WriteMapping(con.Out, feed.Passage{})
+	case f.mapping:
+		return feed.WriteMapping(con.Out, feed.Document{})
 	}
-	opt := f.settle()
-	if err := f.since.heed(&opt); err != nil {
+	opt := f.opt
+	if err := f.since.heed(&opt, f.chunks); err != nil {
 		return err
 	}
 	return withStore(ctx, con, *f.store, f.complete, func(s store.Reader, set store.Settings) error {
@@ -146,18 +149,18 @@ func (f *exportFlags) run(ctx context.Context, con Console, _ []string) error {
 		if err := f.since.check(ctx, s, *f.store, opt.After); err != nil {
 			return err
 		}
-		if set.NoLinks && (f.format == formatLinks || slices.Contains(opt.Fields, feed.Inlinks) || slices.Contains(opt.Fields, feed.Outlinks)) {
+		if set.NoLinks && (f.opt.Format == formatLinks || slices.Contains(opt.Fields, feed.Inlinks) || slices.Contains(opt.Fields, feed.Outlinks)) {
 			return fmt.Errorf("%s has no links, because it was created with --links off: crawl into a new store with --links on", *f.store)
 		}
 		switch {
-		case f.to != "":
-			return f.toIndex(ctx, con, s, opt)
-		case f.format == formatWACZ:
-			return f.toWACZ(ctx, con, s, opt)
-		case f.format == formatLinks:
-			return f.writeLinks(ctx, con, s, opt)
 		case f.chunks:
 			return f.writeChunks(ctx, con, s, opt)
+		case f.to != "":
+			return f.toIndex(ctx, con, s, opt, "page", (*feed.Bulk).Close)
+		case f.opt.Format == formatWACZ:
+			return f.toWACZ(ctx, con, s, opt)
+		case f.opt.Format == formatLinks:
+			return f.writeLinks(ctx, con, s, opt)
 		}
 		last := opt.After
 		opt.Last = &last
@@ -201,14 +204,6 @@ func (f *exportFlags) leaveOut(kind string) error {
 		return errors.New("must be thin, or a content signal such as ai-train=no")
 	}
 	return nil
-}
-
-func (f *exportFlags) settle() feed.Options {
-	opt := f.opt
-	if f.format != formatWACZ && f.format != formatLinks {
-		opt.Format = f.format
-	}
-	return opt
 }
 
 // formatWACZ is the value of --format for a WACZ file, which contains the servers' raw responses
@@ -279,7 +274,21 @@ func (f *exportFlags) toWACZ(ctx context.Context, con Console, s store.Reader, o
 }
 
 func (f *exportFlags) writeChunks(ctx context.Context, con Console, s store.Reader, opt feed.Options) error {
-	passages, err := f.out.count(ctx, con, func(out io.Writer) (int, error) { return feed.WritePassages(ctx, out, s, opt, f.most) })
+	p := &feed.Passages{Store: s, Options: opt, Words: f.most}
+	if f.since.cursor != "" {
+		last, err := f.since.load(math.MaxInt64)
+		if err != nil {
+			return err
+		}
+		p.List = &feed.PassageList{Last: last, Save: func(write func(io.Writer) error) error { return f.since.write(ctx, con, write) }}
+	}
+	if f.to != "" {
+		return f.toIndex(ctx, con, s, opt, "passage", func(b *feed.Bulk, ctx context.Context) error { return b.SendPassages(ctx, p) })
+	}
+	passages, err := f.out.count(ctx, con, func(out io.Writer) (int, error) { return p.Write(ctx, out) })
+	if err == nil {
+		err = p.Keep()
+	}
 	return f.told(con, "pages", passages, opt, err)
 }
 

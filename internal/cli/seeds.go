@@ -9,10 +9,9 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"golang.org/x/net/publicsuffix"
 	"golang.org/x/text/encoding"
@@ -158,19 +157,14 @@ func checkList(name string, head []byte) error {
 func brief(s string) string {
 	const most = 80
 	s = harmless.WithoutUser(s) // must come first, because a shortened URL may no longer show where its password ends
-	shown := []rune(s[:min(len(s), most*utf8.UTFMax)])
-	more := len(shown) > most || len(s) > most*utf8.UTFMax
-	shown = shown[:min(len(shown), most)]
-	for i, r := range shown {
-		if !unicode.IsPrint(r) { // strconv.Quote would write up to ten characters for this one
-			shown[i] = utf8.RuneError
-		}
-	}
-	if more {
-		return strconv.Quote(string(shown)) + "…"
+	shown := []rune(unprintable.ReplaceAllString(s, "\ufffd"))
+	if len(shown) > most {
+		return strconv.Quote(string(shown[:most])) + "…"
 	}
 	return strconv.Quote(string(shown))
 }
+
+var unprintable = regexp.MustCompile(`\p{C}`) // strconv.Quote would write up to ten characters for one of them
 
 // urlHint returns a hint for a word that should be a URL but has no scheme. If the word looks like
 // a host, such as www.example.com, the hint suggests putting https:// before it.
@@ -192,11 +186,9 @@ func withScheme(word string) string {
 		return ""
 	}
 	scheme, name := "https://", u.Hostname()
-	switch _, ipErr := netip.ParseAddr(name); {
-	case wire.IsSpecialHost(name): // a host such as localhost rarely has a certificate
+	if wire.IsSpecialHost(name) { // a host such as localhost rarely has a certificate
 		scheme = "http://"
-	case ipErr == nil:
-	default:
+	} else if _, err := netip.ParseAddr(name); err != nil {
 		suffix, icann := publicsuffix.PublicSuffix(strings.ToLower(name))
 		if suffix == name || !icann && !strings.Contains(suffix, ".") { // no known top-level domain; probably a file name, such as missing.txt
 			return ""

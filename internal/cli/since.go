@@ -19,8 +19,9 @@ import (
 
 type sinceFlags struct {
 	since  string
-	cursor string     // name of the file with the position after the last export; "" means none
-	held   feed.Place // content of the cursor file when this process last read or wrote it; the zero value means that the file does not exist
+	cursor string      // name of the file with the position after the last export; "" means none
+	held   feed.Place  // content of the cursor file
+	seen   fs.FileInfo // the cursor file when this process last read or wrote it; nil means that it does not exist
 }
 
 func addSinceFlags(flags *pflag.FlagSet) *sinceFlags {
@@ -35,8 +36,8 @@ const sinceStart = "start"
 
 func (f *sinceFlags) given() bool { return f.since != "" || f.cursor != "" }
 
-func (f *sinceFlags) heed(opt *feed.Options) error {
-	if !f.given() {
+func (f *sinceFlags) heed(opt *feed.Options, chunks bool) error {
+	if !f.given() || chunks { // the cursor of passages is no position
 		return nil
 	}
 	opt.Changes = true
@@ -116,53 +117,63 @@ func (f *sinceFlags) keep(ctx context.Context, con Console, storeName string, la
 	if f.cursor == "" || last == "" {
 		return nil
 	}
-	return f.write(ctx, con, feed.Place{After: last, Refused: f.held.Refused})
+	return f.writePlace(ctx, con, feed.Place{After: last, Refused: f.held.Refused})
 }
 
 // maxCursor is the maximum size of a cursor file in bytes. A line has the 32 digits of an id.
 const maxCursor = 1<<10 + 33*feed.MaxRefused
 
-// read returns the content of the --cursor file, or the zero value if the file does not exist. It returns
-// an error for a device or a pipe, because write would replace it with a file.
+// read returns the place in the --cursor file, or the zero value if the file does not exist.
 func (f *sinceFlags) read() (at feed.Place, err error) {
-	other := fmt.Errorf("--cursor %s: not a cursor file: choose another file", f.cursor)
-	info, err := os.Stat(f.cursor)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return at, nil
-	case err != nil:
-		return at, plainError(f.cursor, err)
-	case !info.Mode().IsRegular(), info.Size() > maxCursor:
-		return at, other
+	b, err := f.load(maxCursor)
+	if err == nil {
+		if at, err = feed.ParsePlace(string(b)); err != nil {
+			err = f.unfit()
+		}
 	}
-	b, err := os.ReadFile(f.cursor)
-	if err != nil {
-		return at, plainError(f.cursor, err)
-	}
-	if at, err = feed.ParsePlace(string(b)); err != nil {
-		return at, other
-	}
-	return at, nil
+	return at, err
 }
 
-// write saves a place in the file named by --cursor. It returns an error if the file has changed
-// since this process read it, because another export may have written a later cursor.
-func (f *sinceFlags) write(ctx context.Context, con Console, at feed.Place) error {
-	switch now, err := f.read(); {
-	case err != nil:
-		return err
-	case now.String() != f.held.String():
-		return fmt.Errorf("write cursor: %s was changed during this export, so it was not overwritten: run one export at a time", f.cursor)
-	case now.String() == at.String():
+// load returns the content of the --cursor file, or nil if the file does not exist. It returns an error
+// for a device or a pipe, because write would replace it with a file.
+func (f *sinceFlags) load(most int64) (b []byte, err error) {
+	f.seen, err = os.Stat(f.cursor)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err == nil && (!f.seen.Mode().IsRegular() || f.seen.Size() > most):
+		return nil, f.unfit()
+	case err == nil:
+		b, err = os.ReadFile(f.cursor)
+	}
+	return b, plainError(f.cursor, err)
+}
+
+func (f *sinceFlags) unfit() error {
+	return fmt.Errorf("--cursor %s: not a cursor file: choose another file", f.cursor)
+}
+
+func (f *sinceFlags) writePlace(ctx context.Context, con Console, at feed.Place) error {
+	if at.String() == f.held.String() {
 		return nil
 	}
-	write := func(w io.Writer) error {
+	f.held = at
+	return f.write(ctx, con, func(w io.Writer) error {
 		_, err := fmt.Fprintln(w, at)
 		return err
+	})
+}
+
+// write replaces the file named by --cursor. It returns an error if the file has changed since
+// this process read it, because another export may have written a later cursor.
+func (f *sinceFlags) write(ctx context.Context, con Console, write func(io.Writer) error) error {
+	now, _ := os.Stat(f.cursor)
+	if (now == nil) != (f.seen == nil) || now != nil && (!os.SameFile(now, f.seen) || now.Size() != f.seen.Size() || !now.ModTime().Equal(f.seen.ModTime())) {
+		return fmt.Errorf("write cursor: %s was changed during this export, so it was not overwritten: run one export at a time", f.cursor)
 	}
 	if err := con.files.Of("--cursor").Write(ctx, write); err != nil {
 		return fmt.Errorf("write cursor: %w", err)
 	}
-	f.held = at
+	f.seen, _ = os.Stat(f.cursor)
 	return nil
 }

@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
-	"time"
 
 	"github.com/spf13/pflag"
 	"golang.org/x/sync/errgroup"
@@ -136,13 +135,12 @@ func (f *tuneFlags) tune(ctx context.Context, con Console, name string, p *tuneP
 	if err != nil {
 		return nil, err
 	}
-	p.compare(time.Now())
 	ways := f.ways()
 	scores, err := f.score(ctx, pairs, ways, func() { p.compared.Add(1) })
 	if err != nil {
 		return nil, err
 	}
-	result := &tuning{Pairs: len(pairs), Tried: dedup.Tune(ways, scores, f.similarities), NotKnown: f.notKnown(pairs)}
+	result := &tuning{Pairs: len(pairs), Tried: dedup.Tune(ways, scores, f.similarities)}
 	for _, p := range pairs {
 		if p.Duplicate {
 			result.Duplicates++
@@ -158,32 +156,10 @@ func (f *tuneFlags) tune(ctx context.Context, con Console, name string, p *tuneP
 	return result, ctx.Err()
 }
 
-type tuneProgress struct {
-	read, compared atomic.Int64 // number of pairs read and compared
-	since          atomic.Int64 // time at which comparing began, in nanoseconds since 1970; 0 while pairs are still being read
-}
-
-func (p *tuneProgress) compare(now time.Time) { p.since.Store(now.UnixNano()) }
+type tuneProgress struct{ read, compared atomic.Int64 } // numbers of pairs
 
 func (p *tuneProgress) line() string {
-	since := p.since.Load()
-	if since == 0 {
-		return fmt.Sprintf("%s read", report.Counted(p.read.Load(), "pair"))
-	}
-	return comparingLine(p.compared.Load(), p.read.Load(), time.Since(time.Unix(0, since)))
-}
-
-// comparingLine returns the status line when n of all pairs have been compared. took is the time
-// spent on them.
-func comparingLine(n, all int64, took time.Duration) string {
-	line := fmt.Sprintf("%s of %s compared", report.Grouped(n), report.Counted(all, "pair"))
-	if n == all {
-		return line + "  computing the quality of all combinations"
-	}
-	if n == 0 || took < time.Second {
-		return line
-	}
-	return fmt.Sprintf("%s  %s left", line, time.Duration(float64(all-n)/float64(n)*float64(took)).Round(time.Second))
+	return fmt.Sprintf("%s of %s compared", report.Grouped(p.compared.Load()), report.Counted(p.read.Load(), "pair"))
 }
 
 func checkForm(name string) error {
@@ -303,19 +279,4 @@ func measured(c dedup.Comparison, name string) float64 {
 		}
 	}
 	panic("no measure is called " + name) // the caller has checked the name
-}
-
-// notKnown returns, by form, the number of pairs with a text whose language has no rules for part
-// of the form. That part of the form leaves the text unchanged.
-func (f *tuneFlags) notKnown(pairs []labelledPair) map[string]int {
-	missing := map[string]int{}
-	for _, name := range f.forms.words {
-		form, _ := dedup.ParseForm(name) // the caller has checked the name
-		for _, p := range pairs {
-			if form.Without(p.A.Lang)|form.Without(p.B.Lang) != dedup.Plain {
-				missing[name]++
-			}
-		}
-	}
-	return missing
 }

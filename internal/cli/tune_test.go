@@ -10,33 +10,6 @@ import (
 	"time"
 )
 
-// TestComparingLine checks the status line of skink tune.
-func TestComparingLine(t *testing.T) {
-	for _, c := range []struct {
-		n, all int64
-		took   time.Duration
-		want   string
-	}{
-		{0, 1200, 5 * time.Second, "0 of 1,200 pairs compared"},
-		{10, 1200, 100 * time.Millisecond, "10 of 1,200 pairs compared"},
-		{300, 1200, 10 * time.Second, "300 of 1,200 pairs compared  30s left"},
-		{1200, 1200, 40 * time.Second, "1,200 of 1,200 pairs compared  computing the quality of all combinations"},
-	} {
-		if got := comparingLine(c.n, c.all, c.took); got != c.want {
-			t.Errorf("got %q, want %q", got, c.want)
-		}
-	}
-	var p tuneProgress
-	p.read.Add(3)
-	if got := p.line(); got != "3 pairs read" {
-		t.Errorf("while pairs are read: %q", got)
-	}
-	p.compare(time.Now())
-	if got := p.line(); got != "0 of 3 pairs compared" {
-		t.Errorf("while pairs are compared: %q", got)
-	}
-}
-
 // A watched is an output that closes seen when it has received the text want.
 type watched struct {
 	mu   sync.Mutex
@@ -72,7 +45,7 @@ func TestTuneProgress(t *testing.T) {
 	for _, c := range []struct {
 		quiet, terminal, shown bool
 	}{{false, true, true}, {true, true, false}, {false, false, false}} {
-		problems := &watched{want: "12 pairs read", seen: make(chan struct{})}
+		problems := &watched{want: "of 12 pairs compared", seen: make(chan struct{})}
 		ended := problems.seen
 		if !c.shown {
 			ended = make(chan struct{})

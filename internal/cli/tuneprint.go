@@ -3,7 +3,6 @@ package cli
 import (
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"strconv"
 	"text/tabwriter"
@@ -19,7 +18,6 @@ type tuning struct {
 	Recommendation recommendation      `json:"recommendation"`
 	Tried          []dedup.Tuned       `json:"tried"` // all combinations with their best thresholds, best combination first
 	Combinations   []dedup.Combination `json:"combinations,omitempty"`
-	NotKnown       map[string]int      `json:"form_without_rules,omitempty"` // number of pairs by form, as returned by notKnown
 
 	curve []dedup.Combination // quality of the recommended way at each threshold
 }
@@ -37,12 +35,8 @@ const comparedBy = "resemblance"
 // recommended returns the best combination with the measure that crawls use. If none with that
 // measure was tried, it returns the best of all.
 func (t *tuning) recommended() dedup.Tuned {
-	for _, way := range t.Tried {
-		if way.Measure == comparedBy {
-			return way
-		}
-	}
-	return t.Tried[0]
+	i := slices.IndexFunc(t.Tried, func(way dedup.Tuned) bool { return way.Measure == comparedBy })
+	return t.Tried[max(i, 0)]
 }
 
 // shownWays is the number of combinations in the text output without --all.
@@ -51,9 +45,6 @@ const shownWays = 20
 func (t *tuning) print(w io.Writer) error {
 	fmt.Fprintf(w, "%s, %s of them duplicates\n", report.Counted(t.Pairs, "pair"), report.Grouped(t.Duplicates))
 	t.printRecommendation(w)
-	for _, form := range slices.Sorted(maps.Keys(t.NotKnown)) {
-		fmt.Fprintf(w, "form %s has no rules, or incomplete rules, for the language of %s\n", form, report.Counted(t.NotKnown[form], "pair"))
-	}
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "\nform\tunit\tshingle\tmeasure\tthreshold (same F1)\tprecision\trecall\tF1\tcross-validated: precision\trecall\tF1")
 	for i, c := range t.Tried {

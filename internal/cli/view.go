@@ -106,13 +106,10 @@ func (j judged) Read(ctx context.Context, read func(store.Reader) error) error {
 // viewOf returns the options for showing a store in a browser at address. rule is the rule by which
 // the store's pages were judged. The caller must still set the store.
 func viewOf(address string, rule dedup.Rule) view.Options {
-	return view.Options{Rule: rule, Address: address, Alike: alikeBy(rule), Nearly: nearlyUnder(rule), Picture: archive.Thumbnail}
-}
-
-func nearlyUnder(rule dedup.Rule) func(context.Context, store.Reader) (*audit.Nearly, error) {
-	return func(ctx context.Context, s store.Reader) (*audit.Nearly, error) {
+	nearly := func(ctx context.Context, s store.Reader) (*audit.Nearly, error) {
 		return complete.NearlyUnasked(ctx, s, rule)
 	}
+	return view.Options{Rule: rule, Address: address, Alike: alikeBy(rule), Nearly: nearly, Picture: archive.Thumbnail}
 }
 
 // alikeBy returns a function that compares all pages of a store with each other under rule. The

@@ -165,7 +165,7 @@ func ledBy(t *rapid.T, s store.Reader) map[string]string {
 // pages has only the leaders.
 func fed(t *rapid.T, s store.Reader) map[string]string {
 	var all, unique bytes.Buffer
-	for out, opt := range map[*bytes.Buffer]feed.Options{&all: {Filter: release.Filter{Include: feed.All}}, &unique: {}} {
+	for out, opt := range map[*bytes.Buffer]feed.Options{&all: {Filter: release.Filter{Include: release.All}}, &unique: {}} {
 		if _, err := feed.Write(context.Background(), out, s, opt); err != nil {
 			t.Fatal(err)
 		}

@@ -152,7 +152,7 @@ func (r *run) openIndexFeed(ctx context.Context) (*consumer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &consumer{indexFeed{b}, fileEvery, r.opt.Feed}, nil
+	return &consumer{b, fileEvery, r.opt.Feed}, nil
 }
 
 // An objectFeed writes the feed to an object in a bucket when the run ends, because nothing can be
@@ -198,9 +198,9 @@ func (f consumers) close(late context.Context) (unsent bool, err error) {
 
 func (f consumers) refused() error {
 	for _, one := range f.all {
-		if index, ok := one.Consumer.(indexFeed); ok {
+		if index, ok := one.Consumer.(*feed.Bulk); ok {
 			_, _, refused := index.Counts()
-			return RefusedError(refused)
+			return RefusedError(refused, "page")
 		}
 	}
 	return nil

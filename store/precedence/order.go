@@ -35,12 +35,8 @@ type kept struct {
 
 const metaName = "order of hosts"
 
-// NewOrder returns an order that ranks pages matching the given regular expressions first, and then
-// pages on the given hosts. It fails if an expression is invalid.
-func NewOrder(prefer, hosts []string) (*Order, error) {
-	return newOrder(kept{Prefer: prefer, Hosts: hosts})
-}
-
+// newOrder returns an order that ranks pages matching regular expressions first, and then pages on
+// the given hosts. It fails if an expression is invalid.
 func newOrder(k kept) (*Order, error) {
 	o := &Order{kept: k, places: map[string]int{}}
 	for _, text := range k.Prefer {

@@ -160,7 +160,7 @@ func TestPlaces(t *testing.T) {
 	if _, err := Add(ctx, s, []string{"other"}, nil); err != ErrPrefer {
 		t.Errorf("other expressions: %v", err)
 	}
-	if _, err := NewOrder([]string{"("}, nil); err == nil || !strings.Contains(err.Error(), `"("`) {
+	if _, err := newOrder(kept{Prefer: []string{"("}}); err == nil || !strings.Contains(err.Error(), `"("`) {
 		t.Errorf("an expression that cannot be read: %v", err)
 	}
 	var none *Order
