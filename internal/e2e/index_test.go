@@ -18,9 +18,10 @@ import (
 type index struct {
 	credentials string // of each request; "" means that it needs none
 
-	mu   sync.Mutex
-	docs map[string]map[string]any // guarded by mu: documents by id
-	busy bool                      // guarded by mu: the answer "too busy" has been sent
+	mu      sync.Mutex
+	docs    map[string]map[string]any // guarded by mu: documents by id
+	mapping map[string]any            // guarded by mu: fields by name
+	busy    bool                      // guarded by mu: the answer "too busy" has been sent
 }
 
 // indexes maps the servers of this process to their indexes.
@@ -35,6 +36,18 @@ func serveIndex(s *server, credentials string) string {
 func (x *index) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if x.credentials != "" && r.Header.Get("Authorization") != x.credentials {
 		http.Error(w, `{"error":{"type":"security_exception","reason":"missing authentication credentials"}}`, http.StatusUnauthorized)
+		return
+	}
+	if r.Method == http.MethodPut && r.URL.Path == "/pages" {
+		var body struct {
+			Mappings struct{ Properties map[string]any }
+		}
+		err := json.NewDecoder(r.Body).Decode(&body)
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		if x.mapping = body.Mappings.Properties; err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+		}
 		return
 	}
 	if r.Method != http.MethodPost || r.URL.Path != "/pages/_bulk" {
