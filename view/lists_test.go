@@ -452,3 +452,35 @@ func TestNearly(t *testing.T) {
 		body = get(t, crawled, path)
 	}
 }
+
+// If all pages are on one host, the map and the clusters name folders, and lists leave the host out.
+func TestFolders(t *testing.T) {
+	s := storetest.NewMemory()
+	text := func(i int) string { return words(1000*i, 1000*i+90) }
+	at := func(path string) string { return "https://a.example/Docs/" + path }
+	keep(t, s, testPage{url: at("v1/one"), title: "One", text: text(1)}, testPage{url: at("v2/one"), title: "One again", text: text(1), leader: at("v1/one")},
+		testPage{url: at("v2/two"), title: "Two", text: text(2), leader: at("v1/one")}, testPage{url: at("v1/three?a=b/c"), title: "Three", text: text(3)}, testPage{url: at("v1/four"), title: "Four", text: text(3), leader: at("v1/three?a=b/c")},
+		testPage{url: at("five"), title: "Five", text: text(5)})
+	near := entryOf(t, testPage{url: at("v1/near"), title: "Near", text: text(3), leader: at("v1/three?a=b/c")}, 9)
+	near.Record.Resemblance = 0.81
+	commit(t, s, near)
+	_, server := newView(t, s, nil)
+	for path, want := range map[string]string{
+		"/map": `<a href="/pages?q=%2fDocs%2fv2%2f"><bdi>/Docs/v2/</bdi></a></th><td class="host"><a href="/pages?q=%2fDocs%2fv1%2f">`, "/pages": "<small><bdi>/Docs/v2/one</bdi></small>",
+		"/clusters":                          `<div><bdi>/Docs/v2/</bdi></div></td>`,
+		"/page/" + idOf(at("five")).String(): "<bdi>https://a.example/Docs/five</bdi>",
+	} {
+		if body := get(t, server, path); !strings.Contains(body, want) {
+			t.Errorf("%s does not have %q:\n%s", path, want, body)
+		}
+	}
+	if body := get(t, server, "/map"); !strings.Contains(body, "the same</span>") {
+		t.Errorf("duplicates in the same folder are missing:\n%s", body)
+	}
+	for sort, first := range map[string]string{"": "One", "lowest": "Three"} {
+		body := get(t, server, "/clusters?sort="+sort)
+		if name := regexp.MustCompile(`<a href="/cluster/[0-9a-f]+"><span dir="auto">(\w+)<`).FindStringSubmatch(body); name == nil || name[1] != first {
+			t.Errorf("sorted by %q, %q is first, want %s", sort, name, first)
+		}
+	}
+}
