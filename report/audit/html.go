@@ -70,6 +70,7 @@ type overviewHTML struct {
 	About   []string
 	Gaps    []Gap
 	Groups  []Group
+	URLs    int64
 	Clean   []string
 	Unknown []string
 }
@@ -120,7 +121,7 @@ func byWeight(findings []Selection) (all []Group) {
 }
 
 func writeHTML(ctx context.Context, out *bufio.Writer, a *Audit, chosen []*Finding, o Output) error {
-	head := overviewHTML{Heading: a.heading(), About: a.aboutLines(), Gaps: a.Coverage.Gaps, Groups: byWeight(selectAll(chosen, Filter{})), Unknown: a.Unknown()}
+	head := overviewHTML{Heading: a.heading(), About: a.aboutLines(), Gaps: a.Coverage.Gaps, Groups: byWeight(selectAll(chosen, Filter{})), URLs: a.URLs, Unknown: a.Unknown()}
 	if o.About == "" {
 		head.Clean = a.clean()
 	}

@@ -177,7 +177,7 @@ func checkHTML(t *testing.T, about string, out []byte) {
 	t.Helper()
 	elements := strings.Fields(`html head meta title style body header main section h1 h2 p a bdi b small div span ul li
 		table thead tbody tr th td details summary svg rect wbr`)
-	attributes := strings.Fields("x y width height role lang charset http-equiv content name href rel scope class colspan aria-label aria-labelledby id data-label tabindex")
+	attributes := strings.Fields("x y width height viewBox preserveAspectRatio aria-hidden focusable role lang charset http-equiv content name href rel scope class colspan aria-label aria-labelledby id data-label tabindex")
 	doc, err := html.Parse(bytes.NewReader(out))
 	if err != nil {
 		t.Fatal(err)
