@@ -81,7 +81,7 @@ func (s *survey) isRunning(first, last int32) bool {
 	whole, running, code := 0, 0, 0
 	for i := first; i < last; i++ {
 		b := &s.blocks[i]
-		if b.dropped {
+		if b.dropped || b.isMenu() {
 			continue
 		}
 		whole += b.size()

@@ -11,6 +11,7 @@ type generator struct {
 	name      string
 	container string   // selector of the elements that hold the text
 	noText    string   // selector of the elements in the container that are not text
+	repeats   string   // selector of the elements whose text the container repeats, and which are read once
 	debian    []string // folders of pages in Debian packages; * is a wildcard
 	indexes   string   // names of index pages, and of folders of index pages (ending in "/"), that the generator adds; * is a wildcard
 }
@@ -162,6 +163,17 @@ var generators = []generator{
 		name:      "gitweb",
 		container: "body",
 		noText:    "title, .page_header, form, .page_nav, .page_footer, .list_head, .link, .log_link, .refs, .linenr, .extra_blob_info, #generating_info", // navigation, and links beside each entry
+		repeats:   ".header",                                                                                                                              // the first line of a message, above the message
+	},
+	{
+		name:      "typedoc",
+		container: ".col-content",
+		noText:    ".tsd-breadcrumb, .tsd-anchor-icon, .tsd-sources, .tsd-index-panel", // path, link signs, links to the source, links to the page's own sections
+	},
+	{
+		name:      "jsdoc",
+		container: "#main",
+		noText:    ".details .tag-source", // links to the source
 	},
 }
 

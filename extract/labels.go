@@ -129,7 +129,7 @@ func (s *survey) endsWith(b *block, marks string) bool {
 
 func (s *survey) isLabel(b *block) bool {
 	linked := b.link*2 > b.size()
-	if s.isArticle() && (isTagLine(b) || isPointer(b)) {
+	if b.isMenu() || s.isArticle() && (isTagLine(b) || isPointer(b)) {
 		return true
 	}
 	switch b.kind {
@@ -254,6 +254,11 @@ func isTagLine(b *block) bool {
 	}
 	between := b.size() - b.link
 	return 2*(b.links-1) <= between && between <= 3*b.links+tagSpace
+}
+
+// isMenu reports whether b is a line of short links: a menu without <nav>, or a cloud of tags.
+func (b *block) isMenu() bool {
+	return b.links >= 4 && b.link < 18*b.links && b.size()-b.link <= b.links && b.kind != item
 }
 
 // isPointer reports whether b consists of one link and at most a few other words, such as "Read

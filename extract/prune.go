@@ -2,7 +2,6 @@ package extract
 
 import (
 	"bytes"
-	"regexp"
 	"slices"
 )
 
@@ -98,35 +97,6 @@ func (s *survey) within(e int32) sum { return s.total(s.elems[e].first, s.elems[
 
 func (s *survey) whole() sum { return s.sums[len(s.blocks)] }
 
-// dropMenuLines drops lines that consist only of short links: those of four or more links, such as
-// a menu without <nav>, and short ones that the page has four times, such as "Source Edit" below each
-// entry of a manual. It also drops lines that ask to wait for the text, if the page has other text.
-func (s *survey) dropMenuLines() {
-	count := make(map[string]int)
-	for pass := range 2 {
-		for i := range s.blocks {
-			b := &s.blocks[i]
-			line := s.text[b.start:b.end]
-			switch {
-			case pass == 0 && b.words < drawnWords && s.whole().runs > 0 && waiting.Match(line):
-				b.dropped = true
-			case b.links == 0 || b.size()-b.link > b.links || b.kind == heading || b.kind == pre:
-			case b.links >= 4 && b.link < 18*b.links && b.kind != para && b.kind != item:
-				b.dropped = true
-			case b.words > label || b.kind == row || b.kind == cell || b.kind == item && b.links == 1:
-			case pass == 0:
-				count[string(line)]++
-			case count[string(line)] >= entries:
-				b.dropped = true
-			}
-		}
-	}
-	s.recount()
-}
-
-// waiting matches a line that a page shows until its scripts have loaded the text.
-var waiting = regexp.MustCompile(`^Loading.{0,60}(…|\.\.\.)$`)
-
 func (s *survey) prune() {
 	for _, g := range guards {
 		if !g.holds(&s.genre) || s.manual && g.mark&(markComments|markRelated) != 0 { // in a manual, these names describe the subjects of sections
@@ -169,9 +139,12 @@ func (g guard) weight(in sum) int {
 	return in.weight
 }
 
+// suspects returns the elements that guard g may drop, and their sum. Readers comment on a text above
+// their comments. So a box called "comment" with no running text above it is a description, and so
+// are all boxes of its kind.
 func (s *survey) suspects(g guard) (boxes []int32, taken sum) {
 	whole := s.whole()
-	var large []boxKind // boxes of these kinds are text, because one of them has much of the text
+	var large []boxKind // boxes of these kinds are text, because one of them has much of the text or is above it
 	for i := int32(0); i < int32(len(s.elems)); {
 		e := &s.elems[i]
 		if e.mark&g.mark == 0 || g.mark == markHidden && e.mark&markPanel != 0 {
@@ -180,9 +153,9 @@ func (s *survey) suspects(g guard) (boxes []int32, taken sum) {
 		}
 		in := s.within(i)
 		in.weight = g.weight(in)
-		if g.isMore(in, g.part, whole) {
+		if g.isMore(in, g.part, whole) || g.mark == markComments && s.total(0, e.first).runs == 0 {
 			large = append(large, s.kindOfBox(i))
-			i++ // the element is too large to drop, so try the elements inside
+			i++ // the element is not dropped as a whole, so try the elements inside
 			continue
 		}
 		boxes = append(boxes, i)
@@ -190,7 +163,7 @@ func (s *survey) suspects(g guard) (boxes []int32, taken sum) {
 	}
 	boxes = slices.DeleteFunc(boxes, func(i int32) bool {
 		k := s.kindOfBox(i)
-		return g.mark&markClass != 0 && k != (boxKind{}) && slices.Contains(large, k)
+		return g.mark&(markClass|markComments) != 0 && k != (boxKind{}) && slices.Contains(large, k)
 	})
 	for _, i := range boxes {
 		in := s.within(i)
@@ -204,7 +177,6 @@ func (s *survey) suspects(g guard) (boxes []int32, taken sum) {
 // dropConsent drops the elements that ask for cookie consent. It runs before the rule for class
 // names, because on a short page such elements may outweigh the text.
 func (s *survey) dropConsent() {
-	dropped := false
 	for i := int32(0); i < int32(len(s.elems)); {
 		e := &s.elems[i]
 		if e.mark&markClass == 0 || !s.asksConsent(e) {
@@ -212,12 +184,9 @@ func (s *survey) dropConsent() {
 			continue
 		}
 		s.drop(e.first, e.last)
-		dropped = true
 		i = e.end
 	}
-	if dropped {
-		s.recount()
-	}
+	s.recount()
 }
 
 const consentBlocks = 64 // maximum number of blocks in a consent notice

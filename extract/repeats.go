@@ -1,14 +1,19 @@
 package extract
 
-import "bytes"
+import (
+	"bytes"
+	"regexp"
+)
 
 // dropRepeats drops blocks of running text that repeat an earlier block. Pages repeat text in a
 // copy for narrow screens, in an excerpt, or in a quoted post. A chorus stays. On product pages
 // shorter lines are dropped too, because carousels repeat them.
 //
-// List items and rows of data are not dropped, because steps of instructions may repeat. Nothing is
-// dropped in manuals or on pages with code, where examples repeat.
+// List items and rows of data are not dropped, because steps of instructions may repeat. In manuals
+// and on pages with code, examples repeat, so only commands are dropped there.
 func (s *survey) dropRepeats() {
+	s.dropCommands()
+	defer s.recount()
 	if s.manual || s.whole().code > 0 {
 		return
 	}
@@ -16,7 +21,7 @@ func (s *survey) dropRepeats() {
 	if s.isProduct() {
 		words = label + 1
 	}
-	seen, repeated := make(map[string]int32), false
+	seen := make(map[string]int32)
 	isText := func(b *block) bool { return b.words >= words && (b.kind != item || s.isProduct()) }
 	for i := range s.blocks {
 		b := &s.blocks[i]
@@ -30,7 +35,11 @@ func (s *survey) dropRepeats() {
 		case s.isRowOfData(b.elem), s.isChorus(first, int32(i)):
 			seen[string(s.text[b.start:b.end])] = int32(i)
 		default:
-			b.dropped, b.again, repeated = true, true, true
+			if a := &s.blocks[first]; b.runs() && !a.runs() && a.kind != heading {
+				b = a
+				seen[string(s.text[b.start:b.end])] = int32(i)
+			}
+			b.dropped, b.again = true, true
 		}
 	}
 	for i := range s.blocks {
@@ -39,10 +48,30 @@ func (s *survey) dropRepeats() {
 			_, b.again = seen[string(s.text[b.start:b.end])]
 		}
 	}
-	if repeated {
-		s.recount()
+}
+
+// dropCommands drops lines of at most three linked words that the page has four times, such as
+// "Source Edit" below each entry of a manual, and those that ask to wait for the text.
+func (s *survey) dropCommands() {
+	lines := make(map[string][]*block)
+	for i := range s.blocks {
+		b := &s.blocks[i]
+		line := s.text[b.start:b.end]
+		switch {
+		case b.words < drawnWords && s.whole().runs > 0 && waiting.Match(line):
+			b.dropped = true
+		case b.links > 0 && b.size()-b.link <= b.links && b.words <= label && (b.kind == group || b.kind == para || b.kind == item && b.links > 1):
+			same := append(lines[string(line)], b)
+			lines[string(line)] = same
+			for _, b := range same[max(len(same)-entries, 0):] {
+				b.dropped = b.dropped || len(same) >= entries
+			}
+		}
 	}
 }
+
+// waiting matches a line that a page shows until its scripts have loaded the text.
+var waiting = regexp.MustCompile(`^Loading.{0,60}(…|\.\.\.)$`)
 
 const maxChorus = 8 // a run of this many repeated lines is a copy of a box
 

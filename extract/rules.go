@@ -18,7 +18,6 @@ type Rule struct {
 }
 
 var rules = []Rule{
-	{"menu lines", "a line of short links is a menu if it has many links or is repeated", (*survey).dropMenuLines},
 	{"sections", "the id or class of a section of text names its subject", (*survey).clearSections},
 	{"flow", "a box with paragraphs beside it belongs to the text, wherever it is placed", (*survey).keepFlow},
 	{"marks", "class names and elements say what is boilerplate", (*survey).prune},
