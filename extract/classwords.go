@@ -36,7 +36,7 @@ var classLists = []struct {
 	{markByline, "byline author meta metadata"},
 	{markCall, "form forms banner banners cta compare comparison"},
 	{markSignature, "signature"},
-	{markClass, "bio vcard authorbox saboxplugin tags tagcloud caption attribution validation linenos lineno"},
+	{markClass, "bio vcard authorbox saboxplugin tags tagcloud caption attribution validation"},
 
 	{markPanel, "accordion accordions faq faqs tab tabs tabpanel collapse collapsible expandable toggle"},
 	{markComments, "comment comments commentlist respond disqus"},

@@ -23,7 +23,7 @@ import (
 // # Words kept
 //
 // The template of a documentation generator puts the text of a page into one container. This test
-// reads pages of 26 generators and compares the words of the extracted text with the words of the
+// reads pages of 27 generators and compares the words of the extracted text with the words of the
 // container. The table generators in generators_test.go lists the containers, and the elements
 // inside them that are not text.
 //

@@ -92,7 +92,7 @@ var generators = []generator{
 	{
 		name:      "gtk-doc",
 		container: "div.refentry, div.chapter, div.section, div.book, div.part, div.reference, div.glossary",
-		noText:    ".toc",
+		noText:    ".toc, .listing_lines",
 		debian:    []string{"usr/share/gtk-doc/html"},
 		indexes:   "api-index-* *-hierarchy annotation-glossary",
 	},
@@ -169,6 +169,11 @@ var generators = []generator{
 		name:      "typedoc",
 		container: ".col-content",
 		noText:    ".tsd-breadcrumb, .tsd-anchor-icon, .tsd-sources, .tsd-index-panel", // path, link signs, links to the source, links to the page's own sections
+	},
+	{
+		name:      "fossil",
+		container: "div.content",
+		noText:    ".submenu, form, .diffln, .smb-link", // links to other views, line numbers
 	},
 	{
 		name:      "jsdoc",

@@ -19,7 +19,6 @@ import (
 // - A line that a sentence with a colon announces stays, as does each item of an announced list.
 // - A list, or a line of digits, stays between running paragraphs. So does a sentence with a link.
 // - The name above a description stays, if the page has several such boxes.
-// - The title of a box stays if running text is above and below the box.
 // - A line with a URL stays below a running paragraph, because the paragraph refers to it.
 
 const (
@@ -40,7 +39,7 @@ func (s *survey) dropLabels() {
 			continue
 		}
 		switch {
-		case !s.isLabel(b), below && s.isAddress(b), b.link == 0 && (alike.isText(s, b) || s.isTitle(i, text)):
+		case !s.isLabel(b), below && s.isAddress(b), b.link == 0 && alike.isText(s, b):
 		case s.flows(b, text), s.isAnnounced(i), s.isName(i, alike):
 		default:
 			b.dropped = true
@@ -200,28 +199,6 @@ func (s *survey) alikes(first, last int32) alikes {
 func (a alikes) isText(s *survey, b *block) bool {
 	all, beside := s.shapeOf(b)
 	return b.kind == group && (a.blocks[all] > 0 || s.isText() && a.words[beside] > 0)
-}
-
-// isTitle reports whether block i is the title of an element of running text, with more running
-// text above and below the element.
-func (s *survey) isTitle(i int32, text *stretches) bool {
-	if int(i)+1 >= len(s.blocks) || !s.hasLetters(&s.blocks[i]) {
-		return false
-	}
-	if below := &s.blocks[i+1]; below.dropped || !below.runs() {
-		return false
-	}
-	box := s.blocks[i].elem
-	for box >= 0 && s.elems[box].last == i+1 {
-		box = s.elems[box].parent
-	}
-	for box >= 0 && s.elems[box].first == i {
-		if p := s.elems[box].parent; p >= 0 && text.flowsAround(s, box) {
-			return true
-		}
-		box = s.elems[box].parent
-	}
-	return false
 }
 
 // isAddress reports whether b is a short line that shows a URL. Such lines occur in text, but not

@@ -3,6 +3,8 @@ package extract
 import (
 	"bytes"
 	"regexp"
+	"slices"
+	"strconv"
 )
 
 // dropRepeats drops blocks of running text that repeat an earlier block. Pages repeat text in a
@@ -13,6 +15,7 @@ import (
 // and on pages with code, examples repeat, so only commands are dropped there.
 func (s *survey) dropRepeats() {
 	s.dropCommands()
+	s.dropLineNumbers()
 	defer s.recount()
 	if s.manual || s.whole().code > 0 {
 		return
@@ -68,6 +71,26 @@ func (s *survey) dropCommands() {
 			}
 		}
 	}
+}
+
+// dropLineNumbers drops code whose lines are increasing numbers, such as the column beside a listing.
+func (s *survey) dropLineNumbers() {
+	for i := range s.elems {
+		if e := &s.elems[i]; e.kind == pre && e.last > e.first+1 && s.isCount(s.blocks[e.first:e.last]) {
+			s.drop(e.first, e.last)
+		}
+	}
+}
+
+func (s *survey) isCount(lines []block) bool {
+	return slices.IsSortedFunc(lines, func(a, b block) int {
+		x, err := strconv.Atoi(string(s.text[a.start:a.end]))
+		y, wrong := strconv.Atoi(string(s.text[b.start:b.end]))
+		if err != nil || wrong != nil {
+			return -1
+		}
+		return x - y
+	})
 }
 
 // waiting matches a line that a page shows until its scripts have loaded the text.
