@@ -31,7 +31,7 @@ import (
 func TestAllAgree(t *testing.T) {
 	hosts := []string{"https://a.test", "http://a.test", "http://b.test", "http://c.test"}
 	rapid.Check(t, func(r *rapid.T) {
-		order, err := precedence.NewOrder(rapid.SampledFrom([][]string{nil, {"/2"}}).Draw(r, "prefer"), []string{"b.test", "a.test"})
+		order, err := precedence.Add(t.Context(), storetest.NewMemory(), rapid.SampledFrom([][]string{nil, {"/2"}}).Draw(r, "prefer"), []string{"b.test", "a.test"})
 		if err != nil {
 			r.Fatal(err)
 		}

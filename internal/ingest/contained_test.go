@@ -50,7 +50,7 @@ func TestContainedElection(t *testing.T) {
 	part, long, other := words(1, 100), words(2, 300), words(3, 200)
 	opt := containing(t, .95)
 	var err error
-	if opt.Order, err = precedence.NewOrder(nil, []string{"b.test", "a.test"}); err != nil {
+	if opt.Order, err = precedence.Add(t.Context(), storetest.NewMemory(), nil, []string{"b.test", "a.test"}); err != nil {
 		t.Fatal(err)
 	}
 	s := storetest.NewMemory()
