@@ -73,10 +73,10 @@ func (s *survey) dropCommands() {
 	}
 }
 
-// dropLineNumbers drops code whose lines are increasing numbers, such as the column beside a listing.
+// dropLineNumbers drops code of at least four lines that are increasing numbers, such as the column beside a listing.
 func (s *survey) dropLineNumbers() {
 	for i := range s.elems {
-		if e := &s.elems[i]; e.kind == pre && e.last > e.first+1 && s.isCount(s.blocks[e.first:e.last]) {
+		if e := &s.elems[i]; e.kind == pre && e.last >= e.first+entries && s.isCount(s.blocks[e.first:e.last]) {
 			s.drop(e.first, e.last)
 		}
 	}
