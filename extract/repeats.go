@@ -73,23 +73,25 @@ func (s *survey) dropCommands() {
 	}
 }
 
-// dropLineNumbers drops code of at least four lines that are increasing numbers, such as the column beside a listing.
+const numbered = 6 // minimum number of lines in a column of line numbers
+
+// dropLineNumbers drops code whose lines are consecutive numbers, such as the column beside a listing.
 func (s *survey) dropLineNumbers() {
 	for i := range s.elems {
-		if e := &s.elems[i]; e.kind == pre && e.last >= e.first+entries && s.isCount(s.blocks[e.first:e.last]) {
+		if e := &s.elems[i]; e.kind == pre && e.last >= e.first+numbered && s.isCount(s.blocks[e.first:e.last]) {
 			s.drop(e.first, e.last)
 		}
 	}
 }
 
 func (s *survey) isCount(lines []block) bool {
-	return slices.IsSortedFunc(lines, func(a, b block) int {
+	return slices.IsSortedFunc(lines, func(b, a block) int {
 		x, err := strconv.Atoi(string(s.text[a.start:a.end]))
 		y, wrong := strconv.Atoi(string(s.text[b.start:b.end]))
-		if err != nil || wrong != nil {
+		if err != nil || wrong != nil || y != x+1 {
 			return -1
 		}
-		return x - y
+		return 1
 	})
 }
 
