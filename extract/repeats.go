@@ -3,7 +3,6 @@ package extract
 import (
 	"bytes"
 	"regexp"
-	"slices"
 	"strconv"
 )
 
@@ -64,11 +63,12 @@ func (s *survey) dropCommands() {
 		case b.words < drawnWords && s.whole().runs > 0 && waiting.Match(line):
 			b.dropped = true
 		case b.links > 0 && b.size()-b.link <= b.links && b.words <= label && (b.kind == group || b.kind == para || b.kind == item && b.links > 1):
-			same := append(lines[string(line)], b)
-			lines[string(line)] = same
-			for _, b := range same[max(len(same)-entries, 0):] {
-				b.dropped = b.dropped || len(same) >= entries
-			}
+			lines[string(line)] = append(lines[string(line)], b)
+		}
+	}
+	for _, same := range lines {
+		for _, b := range same {
+			b.dropped = b.dropped || len(same) >= entries
 		}
 	}
 }
@@ -85,14 +85,15 @@ func (s *survey) dropLineNumbers() {
 }
 
 func (s *survey) isCount(lines []block) bool {
-	return slices.IsSortedFunc(lines, func(b, a block) int {
-		x, err := strconv.Atoi(string(s.text[a.start:a.end]))
-		y, wrong := strconv.Atoi(string(s.text[b.start:b.end]))
-		if err != nil || wrong != nil || y != x+1 {
-			return -1
+	last := 0
+	for i, b := range lines {
+		number, err := strconv.Atoi(string(s.text[b.start:b.end]))
+		if err != nil || i > 0 && number != last+1 {
+			return false
 		}
-		return 1
-	})
+		last = number
+	}
+	return true
 }
 
 // waiting matches a line that a page shows until its scripts have loaded the text.

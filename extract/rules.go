@@ -21,7 +21,7 @@ var rules = []Rule{
 	{"sections", "the id or class of a section of text names its subject", (*survey).clearSections},
 	{"flow", "a box with paragraphs beside it belongs to the text, wherever it is placed", (*survey).keepFlow},
 	{"marks", "class names and elements say what is boilerplate", (*survey).prune},
-	{"repeats", "text that the page repeats is read once", (*survey).dropRepeats},
+	{"repeats", "text that the page repeats is read once, and commands and line numbers are not text", (*survey).dropRepeats},
 	{"cards", "a row of boxes with headlines shows other articles", (*survey).dropCards},
 	{"appendices", "a heading such as Related articles begins a section that is not part of the text above it", (*survey).dropAppendices},
 	{"root", "one box holds the main text", (*survey).findRoot},

@@ -104,6 +104,7 @@ func (x *index) take(some []*store.Change) {
 	for _, c := range some {
 		x.rows.add(&c.Content)
 	}
+	x.rows.pairs = sync.OnceValue(x.rows.countPairs)
 	x.cursor = some[len(some)-1].Cursor
 }
 

@@ -484,3 +484,38 @@ func TestFolders(t *testing.T) {
 		}
 	}
 }
+
+// Only the host of the pages is left out, not one that looks like it or stands in a query. Pairs are counted anew when
+// rows come.
+func TestShort(t *testing.T) {
+	x := newIndex(nil, nil, t.Context())
+	take := func(urls ...string) {
+		var all []*store.Change
+		for i, url := range urls {
+			c := &store.Change{}
+			c.Record = store.Record{ID: idOf(url), URL: url, Kind: store.Page, Judged: store.Judged{Verdict: dedup.Unique}}
+			if i > 0 {
+				c.Record.Verdict, c.Record.Leader = dedup.Exact, idOf(urls[0])
+			}
+			all = append(all, c)
+		}
+		x.take(all)
+	}
+	take("https://a.example/docs/one", "https://a.example/docs/two")
+	for url, want := range map[string]string{
+		"https://a.example/docs/one":               "/docs/one",
+		"https://a.example.org/docs/one":           "https://a.example.org/docs/one",
+		"https://b.example/?to=https://a.example/": "https://b.example/?to=https://a.example/",
+	} {
+		if got := x.rows.short(url); got != want {
+			t.Errorf("%s is shown as %s, want %s", url, got, want)
+		}
+	}
+	if got := x.rows.pairs(); len(got) != 1 || got[0].Pages != 1 {
+		t.Errorf("pairs %v, want one with a page", got)
+	}
+	take("https://a.example/docs/three", "https://a.example/docs/four")
+	if got := x.rows.pairs(); len(got) != 1 || got[0].Pages != 2 {
+		t.Errorf("pairs %v, want one with two pages", got)
+	}
+}

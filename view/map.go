@@ -60,18 +60,17 @@ func (t *rows) place(i int) string {
 
 // short returns a URL without its scheme and host if all pages are on that host.
 func (t *rows) short(rawURL string) string {
-	host := store.HostOf(t.root)
-	if _, path, found := strings.Cut(rawURL, "://"+host); found && host != "" {
-		return path
+	if host := store.HostOf(t.root); host != "" && store.HostOf(rawURL) == host {
+		_, rawURL, _ = strings.Cut(rawURL, "://"+host)
 	}
 	return rawURL
 }
 
 func (t *rows) severalHosts() bool { return t.root == "//" }
 
-// pairs returns the pairs of places where one has duplicates of the other's pages, sorted by the number of these
+// countPairs returns the pairs of places where one has duplicates of the other's pages, sorted by the number of these
 // duplicates, largest first.
-func (t *rows) pairs() (all []placePair) {
+func (t *rows) countPairs() (all []placePair) {
 	pages, between := map[string]int64{}, map[[2]string]int64{}
 	for i := range t.n {
 		r := t.at(i)

@@ -7,6 +7,7 @@ import (
 	"math/bits"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"skink/crawler/learn"
@@ -136,6 +137,8 @@ type rows struct {
 	ledBy    map[dedup.Hash]uint32
 	root     string // lowest folder that has all pages; see [common]
 	unread   int64  // number of records beyond maxRows, which have no row
+
+	pairs func() []placePair // result of countPairs, which is counted once for these rows
 }
 
 // maxShapes is the maximum number of URL patterns that get a number. All other patterns have the
@@ -143,10 +146,12 @@ type rows struct {
 const maxShapes = 1 << 16
 
 func newRows() *rows {
-	return &rows{
+	t := &rows{
 		places: map[dedup.Hash]uint32{}, hostAt: map[string]uint32{}, shapes: []string{""}, shapeAt: map[string]uint32{},
 		clusters: make([]cluster, 1), ledBy: map[dedup.Hash]uint32{},
 	}
+	t.pairs = sync.OnceValue(t.countPairs)
+	return t
 }
 
 func (t *rows) at(i int) *row { return &t.chunks[i/chunkRows].rows[i%chunkRows] }

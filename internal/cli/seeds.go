@@ -164,7 +164,7 @@ func brief(s string) string {
 	return strconv.Quote(string(shown))
 }
 
-var unprintable = regexp.MustCompile(`\p{C}`) // strconv.Quote would write up to ten characters for one of them
+var unprintable = regexp.MustCompile(`[^\pL\pM\pN\pP\pS ]`) // strconv.Quote would write up to ten characters for one of them
 
 // urlHint returns a hint for a word that should be a URL but has no scheme. If the word looks like
 // a host, such as www.example.com, the hint suggests putting https:// before it.

@@ -48,3 +48,15 @@ func TestNoSeedList(t *testing.T) {
 		}
 	}
 }
+
+// In an error, a seed takes at most 80 characters, whatever they are.
+func TestBrief(t *testing.T) {
+	for seed, want := range map[string]string{
+		"a\u00a0b\u0378\x00\xff é": "\"a\ufffdb\ufffd\ufffd\ufffd é\"",
+		strings.Repeat("é", 81):    `"` + strings.Repeat("é", 80) + `"…`,
+	} {
+		if got := brief(seed); got != want {
+			t.Errorf("%q is quoted as %s, want %s", seed, got, want)
+		}
+	}
+}

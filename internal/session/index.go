@@ -42,5 +42,5 @@ func RefusedError(refused int, what string) error {
 	if refused == 0 {
 		return nil
 	}
-	return fmt.Errorf("the index refused %s, which the next run sends again: create the index with the mapping that skink export --print-mapping prints", report.Counted(refused, what))
+	return fmt.Errorf("the index refused %s, which the next run sends again: create the index with the mapping that skink export --print-mapping prints (for passages, add --chunks)", report.Counted(refused, what))
 }
