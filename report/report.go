@@ -34,34 +34,10 @@ type Report struct {
 
 // Totals counts the URLs of a crawl. Pages is the sum of Unique, Exact, Near and Thin.
 type Totals struct {
-	Pages      int64 `json:"pages"` // URLs whose text got a verdict
-	Unique     int64 `json:"unique"`
-	Exact      int64 `json:"exact"`
-	Near       int64 `json:"near"`
-	Thin       int64 `json:"thin"`  // pages whose text is too short to be compared, except exact copies
-	Other      int64 `json:"other"` // URLs whose response had no text
-	Redirects  int64 `json:"redirects"`
-	Errors     int64 `json:"errors"`
-	Skipped    int64 `json:"skipped"`                // files and records without text, which have no verdict
-	Unkept     int64 `json:"unkept"`                 // duplicates whose text was not stored
-	Capped     int64 `json:"capped"`                 // pages with too many candidates to be compared with all of them
-	Scripts    int64 `json:"need_scripts,omitempty"` // pages that show their text only with JavaScript, which was not run
-	Unrendered int64 `json:"unrendered,omitempty"`   // pages that the browser failed to render at the last visit
-	Blocked    int64 `json:"blocked"`                // URLs that robots.txt forbids, or that were answered with a captcha
-	Sitemaps   int64 `json:"sitemaps,omitempty"`     // sitemaps that were read
-	Later      int64 `json:"postponed,omitempty"`    // URLs that were not fetched because their pattern kept returning duplicates
-
+	Pages int64 `json:"pages"` // URLs whose text got a verdict
+	store.Tally
 	Pending int64 `json:"pending,omitempty"` // URLs that have not been fetched yet
 	Outside int64 `json:"outside,omitempty"` // linked URLs outside the scope of the crawl
-
-	Problems map[string]int64 `json:"problems,omitempty"` // errors by kind
-	GivenUp  map[string]int64 `json:"given_up,omitempty"` // errors by kind, for URLs that were retried without success
-}
-
-// Failed returns the number of errors, by kind, after which the URL was not retried.
-func (t Totals) Failed() map[string]int64 {
-	tally := store.Tally{Problems: t.Problems, GivenUp: t.GivenUp}
-	return tally.Failed()
 }
 
 // Duplicates returns the number of exact and near duplicates.

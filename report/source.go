@@ -71,20 +71,7 @@ func (src stored) totals(ctx context.Context) (Totals, error) {
 	if err != nil {
 		return Totals{}, err
 	}
-	totals := TotalsOf(t)
-	totals.Pending, totals.Outside = counts.Pending, counts.Outside
-	return totals, nil
-}
-
-// TotalsOf converts a store's tally to the totals of a report. It leaves out URLs that have no
-// record.
-func TotalsOf(t store.Tally) Totals {
-	return Totals{
-		Pages: t.Pages(), Unique: t.Unique, Exact: t.Exact, Near: t.Near, Thin: t.Thin,
-		Other: t.Other, Redirects: t.Redirects, Errors: t.Errors,
-		Skipped: t.Skipped, Unkept: t.Unkept, Capped: t.Capped, Scripts: t.Scripts, Unrendered: t.Unrendered, Blocked: t.Blocked, Sitemaps: t.Sitemaps, Later: t.Later,
-		Problems: t.Problems, GivenUp: t.GivenUp,
-	}
+	return Totals{t.Pages(), t, counts.Pending, counts.Outside}, nil
 }
 
 // leaderOf does not set Why.

@@ -267,7 +267,7 @@ func (t *Tally) Clone() Tally {
 }
 
 // Failed returns the number of errors, by kind, after which the URL was not retried.
-func (t *Tally) Failed() map[string]int64 {
+func (t Tally) Failed() map[string]int64 {
 	failed := map[string]int64{}
 	for kind, n := range t.Problems {
 		if n -= t.GivenUp[kind]; n > 0 {

@@ -2,6 +2,7 @@ package language
 
 import (
 	"math/bits"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -47,6 +48,14 @@ func Detect(text string) (lang string, sure bool) {
 	}
 	return "", false
 }
+
+// Detects reports whether [Detect] can find the language with this ISO 639-1 code. Detect may take another language,
+// such as Slovak, for a similar one.
+func Detects(lang string) bool {
+	return slices.Contains(languages[:], lang) || strings.Contains(byScript, " "+lang+" ")
+}
+
+const byScript = " ar fa ur ja zh ko el he th hi bn ta te kn ml gu pa si ka hy am km lo my bo "
 
 type counts struct {
 	scripts

@@ -102,3 +102,17 @@ func BenchmarkDetect(b *testing.B) {
 		Detect(text)
 	}
 }
+
+// TestDetects checks that the languages that a script alone identifies count as languages that can be detected.
+func TestDetects(t *testing.T) {
+	for _, s := range ownScript {
+		if !Detects(s.lang) {
+			t.Errorf("%s cannot be detected", s.lang)
+		}
+	}
+	for lang, want := range map[string]bool{"en": true, "ja": true, "ko": true, "sk": false, "nb": false, "": false} {
+		if Detects(lang) != want {
+			t.Errorf("%q: %v, want %v", lang, !want, want)
+		}
+	}
+}

@@ -2,8 +2,11 @@ package markup
 
 import (
 	"cmp"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
@@ -67,6 +70,13 @@ func schemeOf(href string) string {
 	return strings.ToLower(href[:end])
 }
 
+// misspelled reports whether a scheme is http or https with a mistake: it has only letters of these two, and no other
+// scheme has both of t and p among them.
+func misspelled(scheme string) bool {
+	return strings.Trim(scheme, "https") == "" && strings.Contains(scheme, "t") && strings.Contains(scheme, "p") &&
+		scheme != "http" && scheme != "https" && scheme != "shttp"
+}
+
 func (r *reader) heading(n *html.Node) {
 	level := int(n.Data[1] - '0')
 	if r.level > 0 && level > r.level+1 {
@@ -75,22 +85,33 @@ func (r *reader) heading(n *html.Node) {
 	r.level = level
 }
 
-// image checks an image. It ignores images in <noscript>, and one-pixel images, which only
-// count visits.
+// unseen reports whether an image or a frame is in <noscript>, says that it is not shown, or only counts visits.
+func (r *reader) unseen(n *html.Node) bool {
+	width, height := node.Attr(n, "width"), node.Attr(n, "height")
+	return r.inNoscript > 0 || width == "1" || height == "1" || width == "0" || node.HasAttr(n, "hidden") || strings.Contains(node.Attr(n, "style"), "none")
+}
+
+// longAlt is the largest number of characters of an alternative text. Screen readers read it in one go, and listeners
+// cannot go back to a part of it.
+const longAlt = 125
+
 func (r *reader) image(n *html.Node) {
 	src := node.Attr(n, "src")
 	for _, f := range [...]string{src, node.Attr(n, "srcset")} {
 		r.file(f)
 	}
-	width, height, style := node.Attr(n, "width"), node.Attr(n, "height"), node.Attr(n, "style")
-	if r.inNoscript > 0 || width == "1" || height == "1" || width == "0" || node.HasAttr(n, "hidden") || strings.Contains(style, "none") {
+	if r.unseen(n) {
 		return
 	}
+	width, height, style := node.Attr(n, "width"), node.Attr(n, "height"), node.Attr(n, "style")
 	if src == "" {
 		src = node.Attr(n, "data-src")
 	}
 	if !node.HasAttr(n, "alt") && !named(n) && !isDecoration(n) {
 		r.found(ImageAlt, src)
+	}
+	if alt := node.Attr(n, "alt"); len(alt) > longAlt && utf8.RuneCountInString(alt) > longAlt {
+		r.found(ImageAltLong, src)
 	}
 	if (width == "" || height == "") && !strings.Contains(style, "width") && !strings.Contains(style, "height") && !strings.Contains(style, "aspect-ratio") {
 		r.found(ImageSize, src)
@@ -118,38 +139,22 @@ func isDecoration(n *html.Node) bool {
 	return role == "presentation" || role == "none" || node.Attr(n, "aria-hidden") == "true"
 }
 
-// vague lists link text that does not say where the link leads.
-var vague = func() map[string]bool {
-	all := map[string]bool{}
-	for text := range strings.SplitSeq(
-		"click here|click this|here|right here|more|read more|learn more|see more|more info|more information|this link|this page|"+
-			"hier|hier klicken|klicken sie hier|mehr|mehr erfahren|mehr lesen|weiterlesen|"+
-			"ici|cliquez ici|en savoir plus|lire la suite|aquí|haga clic aquí|leer más|más información", "|") {
-		all[text] = true
-	}
-	return all
-}()
+// vague lists link text that does not say where the link leads, each between two bars.
+const vague = "|click here|click this|here|right here|more|read more|learn more|see more|more info|more information|this link|this page|" +
+	"hier|hier klicken|klicken sie hier|mehr|mehr erfahren|mehr lesen|weiterlesen|" +
+	"ici|cliquez ici|en savoir plus|lire la suite|aquí|haga clic aquí|leer más|más información|"
 
 // longestVague is the length of the longest text in vague, in bytes.
 const longestVague = 20
 
 func isVague(text string) bool {
-	if len(text) > longestVague {
-		return false
-	}
-	var lower [longestVague]byte
-	for i := range len(text) {
-		if lower[i] = text[i]; 'A' <= text[i] && text[i] <= 'Z' {
-			lower[i] += 'a' - 'A'
-		}
-	}
-	return vague[string(lower[:len(text)])]
+	return len(text) <= longestVague && strings.Contains(vague, "|"+strings.ToLower(text)+"|")
 }
 
 func (r *reader) anchor(n *html.Node) {
 	if n.DataAtom == atom.A && n.Namespace == "" {
 		if name := node.Attr(n, "name"); name != "" {
-			r.ids = append(r.ids, name)
+			r.names = append(r.names, name)
 		}
 	}
 	href := strings.TrimSpace(node.Attr(n, "href"))
@@ -163,10 +168,12 @@ func (r *reader) anchor(n *html.Node) {
 		return
 	}
 	switch {
-	case isLocal(href):
+	case localLink.MatchString(href):
 		r.found(LinkLocal, href)
-	case hasSession(href):
+	case strings.IndexByte(href, '=') > 0 && session.MatchString(href):
 		r.found(LinkSession, href)
+	case misspelled(schemeOf(href)):
+		r.found(LinkScheme, href)
 	}
 	if n.DataAtom == atom.Area || n.Namespace != "" || hasText(n) || schemeOf(href) == "javascript" || scripted(n) {
 		return
@@ -193,70 +200,20 @@ func hasText(n *html.Node) bool {
 // scripted reports whether scripts probably handle clicks on an element, so its attributes do not
 // show what a click does.
 func scripted(n *html.Node) bool {
-	for i := range n.Attr {
-		key := n.Attr[i].Key
-		if key == "" {
-			continue
-		}
-		switch key[0] { // fast path: the common keys class, id, target and title match no case
-		case '@', ':':
-			return true
-		case 'o':
-			if strings.HasPrefix(key, "on") {
-				return true
-			}
-		case 'd':
-			if strings.HasPrefix(key, "data-") {
-				return true
-			}
-		case 'v', 'x', 'n', 'h':
-			if strings.HasPrefix(key, "v-") || strings.HasPrefix(key, "x-") || strings.HasPrefix(key, "ng-") || strings.HasPrefix(key, "hx-") {
-				return true
-			}
-		case 'r', 'a':
-			if key == "role" || key == "aria-controls" || key == "aria-expanded" || key == "aria-haspopup" {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(n.Attr, func(a html.Attribute) bool { return handled.MatchString(a.Key) })
 }
 
-func isLocal(href string) bool {
-	if len(href) < 6 || href[0] != 'h' && href[0] != 'f' {
-		return false
-	}
-	if strings.HasPrefix(href, "file:") {
-		return true
-	}
-	scheme, rest, ok := strings.Cut(href, "://")
-	if !ok || scheme != "http" && scheme != "https" {
-		return false
-	}
-	for _, host := range [...]string{"localhost", "127.0.0.1", "[::1]"} {
-		if after, ok := strings.CutPrefix(rest, host); ok && (after == "" || after[0] == '/' || after[0] == ':') {
-			return true
-		}
-	}
-	return false
+// bound reports whether a script framework probably sets an attribute or the text of an element.
+func bound(n *html.Node) bool {
+	return slices.ContainsFunc(n.Attr, func(a html.Attribute) bool { return framework.MatchString(a.Key) })
 }
 
-func hasSession(href string) bool {
-	if strings.IndexByte(href, '=') < 0 {
-		return false
-	}
-	at := strings.IndexAny(href, ";?")
-	if at < 0 {
-		return false
-	}
-	query := strings.ToLower(href[at:])
-	for _, name := range [...]string{"jsessionid=", "phpsessid=", "aspsessionid"} {
-		if i := strings.Index(query, name); i > 0 && strings.IndexByte(";?&", query[i-1]) >= 0 {
-			return true
-		}
-	}
-	return false
-}
+var (
+	framework = regexp.MustCompile(`^([@:]|v-|x-|ng-|hx-)`)
+	handled   = regexp.MustCompile(`^([@:]|v-|x-|ng-|hx-|on|data-|role$|aria-(controls|expanded|haspopup)$)`)
+	localLink = regexp.MustCompile(`^(file:|https?://(localhost|127\.0\.0\.1|\[::1\])([/:]|$))`)
+	session   = regexp.MustCompile(`(?i)[;?&](jsessionid=|phpsessid=|aspsessionid)`)
+)
 
 // maxRead is the maximum number of nodes visited to collect the text of an element.
 const maxRead = 100
@@ -328,7 +285,21 @@ func (r *reader) script(n *html.Node) {
 	}
 }
 
-func (r *reader) field(n *html.Node) {
+// button checks a button. A custom element in it may have text of its own.
+func (r *reader) button(n *html.Node) {
+	if textOf(n) != "" || hasPicture(n) || bound(n) || r.inNoscript > 0 {
+		return
+	}
+	for d := range n.Descendants() {
+		if d.Type == html.ElementNode && (bound(d) || strings.Contains(d.Data, "-") || d.DataAtom == atom.Slot) {
+			return
+		}
+	}
+	r.field(n, ButtonEmpty)
+}
+
+// field records a fault of a form element unless it has a name. A label may be anywhere in the page.
+func (r *reader) field(n *html.Node, fault Fault) {
 	if n.DataAtom == atom.Input {
 		switch strings.ToLower(node.Attr(n, "type")) {
 		case "password":
@@ -345,6 +316,6 @@ func (r *reader) field(n *html.Node) {
 			return
 		}
 	}
-	r.fields = append(r.fields, node.Attr(n, "id"))
-	r.fieldNames = append(r.fieldNames, strings.TrimSpace(n.Data+" "+cmp.Or(node.Attr(n, "name"), node.Attr(n, "id"))))
+	id := node.Attr(n, "id")
+	r.fields = append(r.fields, field{fault, id, strings.TrimSpace(n.Data + " " + cmp.Or(node.Attr(n, "name"), id, node.Attr(n, "class")))})
 }

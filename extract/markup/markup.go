@@ -50,6 +50,13 @@ const (
 	FieldLabel          Fault = 23
 	CanonicalScheme     Fault = 24
 	Reload              Fault = 25
+	FrameTitle          Fault = 26
+	ButtonEmpty         Fault = 27
+	IDRepeated          Fault = 28
+	ImageAltLong        Fault = 29
+	LinkScheme          Fault = 30
+	OtherLanguage       Fault = 31 // set by the caller, which knows the language of the text
+	SentAsText          Fault = 39 // set by the caller, which knows the header
 )
 
 // These are faults of the response header. Package markup does not set them, because it does not
@@ -65,7 +72,7 @@ const (
 )
 
 // OfHeader reports whether f is a fault of the response header rather than of the HTML.
-func (f Fault) OfHeader() bool { return f >= NoHSTS }
+func (f Fault) OfHeader() bool { return f >= NoHSTS && f <= Uncacheable }
 
 // A Set is a set of faults.
 type Set uint64

@@ -1,6 +1,9 @@
 package markup
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // sharing collects the data that other sites show with a link to the page: Open Graph data
 // (https://ogp.me) and the cards of X, formerly Twitter.
@@ -50,13 +53,7 @@ func (s *sharing) conclude(r *reader) {
 	if s.relative != "" {
 		r.found(SharingRelative, s.relative)
 	}
-	if s.card == "" {
-		return
+	if s.card != "" && !slices.Contains(cards, strings.ToLower(s.card)) {
+		r.found(SharingCard, s.card)
 	}
-	for _, c := range cards {
-		if strings.EqualFold(s.card, c) {
-			return
-		}
-	}
-	r.found(SharingCard, s.card)
 }

@@ -17,7 +17,8 @@ type reader struct {
 	shown   [64]uint8 // number of examples collected for each fault
 	anchors bool
 
-	ids       []string // values of id attributes, and of the name attributes of <a> elements
+	ids       []string // values of id attributes
+	names     []string // further targets of fragments: the names of <a> elements, and the ids in images and <noscript>
 	fragments []string
 
 	titles, descriptions int
@@ -28,8 +29,14 @@ type reader struct {
 	inNoscript, inBody   int
 	sharing              sharing
 	data                 data
-	labels, fields       []string // values of the for attributes of labels, and ids of fields that are not inside a label
-	fieldNames           []string // element and name or id of each of these fields, such as "input email"
+	labels               []string // values of the for attributes of labels
+	fields               []field
+}
+
+// A field is an element of a form that has no name unless a label has its id.
+type field struct {
+	fault     Fault
+	id, shown string // shown is the element with its name, id or class, such as "input email"
 }
 
 var readers = sync.Pool{New: func() any { return &reader{} }}
@@ -37,12 +44,13 @@ var readers = sync.Pool{New: func() any { return &reader{} }}
 // release returns r to the pool of readers, without any strings of the page.
 func (r *reader) release() {
 	const large = 1 << 12
-	if cap(r.ids) > large || cap(r.fragments) > large {
+	if cap(r.ids) > large || cap(r.names) > large || cap(r.fragments) > large {
 		return
 	}
 	clear(r.ids)
+	clear(r.names)
 	clear(r.fragments)
-	*r = reader{ids: r.ids[:0], fragments: r.fragments[:0]}
+	*r = reader{ids: r.ids[:0], names: r.names[:0], fragments: r.fragments[:0]}
 	readers.Put(r)
 }
 
@@ -70,9 +78,12 @@ func (r *reader) enter(n *html.Node) bool {
 		return false
 	}
 	for i := range n.Attr {
-		if a := &n.Attr[i]; a.Key == "id" && a.Val != "" {
+		switch a := &n.Attr[i]; {
+		case a.Key != "id" || a.Val == "":
+		case n.Namespace != "" || r.inNoscript > 0:
+			r.names = append(r.names, a.Val)
+		default:
 			r.ids = append(r.ids, a.Val)
-			break
 		}
 	}
 	if n.Namespace != "" && n.Namespace != "html" && n.DataAtom != atom.A {
@@ -104,7 +115,12 @@ func (r *reader) enter(n *html.Node) bool {
 		r.anchor(n)
 	case atom.Script:
 		r.script(n)
-	case atom.Iframe, atom.Frame, atom.Embed, atom.Video, atom.Audio, atom.Source, atom.Track:
+	case atom.Iframe:
+		r.file(node.Attr(n, "src"))
+		if !named(n) && !isDecoration(n) && !bound(n) && !isHidden(n) && !r.unseen(n) {
+			r.found(FrameTitle, node.Attr(n, "src"))
+		}
+	case atom.Frame, atom.Embed, atom.Video, atom.Audio, atom.Source, atom.Track:
 		r.file(node.Attr(n, "src"))
 	case atom.Object:
 		r.file(node.Attr(n, "data"))
@@ -117,7 +133,9 @@ func (r *reader) enter(n *html.Node) bool {
 			r.labels = append(r.labels, name)
 		}
 	case atom.Input, atom.Select, atom.Textarea:
-		r.field(n)
+		r.field(n, FieldLabel)
+	case atom.Button:
+		r.button(n)
 	}
 	return true
 }
@@ -151,27 +169,30 @@ func (r *reader) conclude() {
 	if r.descriptions > 1 {
 		f.Add(SeveralDescriptions)
 	}
-	for i, id := range r.fields {
-		if id == "" || !slices.Contains(r.labels, id) {
-			r.found(FieldLabel, r.fieldNames[i])
+	for _, field := range r.fields {
+		if field.id == "" || !slices.Contains(r.labels, field.id) {
+			r.found(field.fault, field.shown)
 		}
 	}
 	r.sharing.conclude(r)
 	r.data.conclude(r)
 	r.findFragments()
 	if r.anchors {
-		r.facts.Anchors = hashes(r.ids)
+		r.facts.Anchors = hashes(append(r.ids, r.names...))
 	}
 }
 
-// findFragments finds links to fragments that do not exist in the page.
+// findFragments finds ids that several elements have, and links to fragments that do not exist in the page.
 func (r *reader) findFragments() {
-	if len(r.fragments) == 0 {
-		return
-	}
-	ids := make(map[string]bool, len(r.ids))
+	ids := make(map[string]bool, len(r.ids)+len(r.names))
 	for _, id := range r.ids {
+		if ids[id] {
+			r.found(IDRepeated, id)
+		}
 		ids[id] = true
+	}
+	for _, name := range r.names {
+		ids[name] = true
 	}
 	for _, fragment := range r.fragments {
 		if ids[fragment] {

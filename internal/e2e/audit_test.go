@@ -150,7 +150,7 @@ func plantedSite(t *testing.T) (origin string) {
 			body += "<!-- " + strings.Repeat("filler ", 150_000) + "-->"
 		}
 		switch {
-		case strings.HasSuffix(r.URL.Path, ".txt"):
+		case strings.HasSuffix(r.URL.Path, ".txt"), how == "text":
 			w.Header().Set("Content-Type", "text/plain")
 		case strings.HasSuffix(r.URL.Path, ".xml"):
 			w.Header().Set("Content-Type", "application/xml")

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"net/url"
 	"os"
@@ -185,13 +186,26 @@ var findingChecks = map[string]func(p *pageTokens, row *findingRow) bool{
 	"images.size": func(p *pageTokens, _ *findingRow) bool {
 		return p.hasImageWithout("width") || p.hasImageWithout("height")
 	},
+	"images.long-alt": func(p *pageTokens, _ *findingRow) bool {
+		return slices.ContainsFunc(p.images, func(image map[string]string) bool { return len([]rune(image["alt"])) > 125 })
+	},
+	"markup.ids": func(p *pageTokens, _ *findingRow) bool {
+		return slices.ContainsFunc(slices.Collect(maps.Values(p.ids)), func(n int) bool { return n > 1 })
+	},
+	"markup.frames": func(p *pageTokens, _ *findingRow) bool {
+		return slices.ContainsFunc(p.frames, func(f map[string]string) bool { return f["title"] == "" })
+	},
+	"markup.language": func(p *pageTokens, _ *findingRow) bool { return !strings.HasPrefix(p.lang, "en") },
+	"links.scheme": func(p *pageTokens, _ *findingRow) bool {
+		return slices.ContainsFunc(p.hrefs, func(href string) bool { return strings.Trim(strings.Split(href, ":")[0], "https") == "" })
+	},
 	"noindex":    func(p *pageTokens, _ *findingRow) bool { return strings.Contains(p.metas["robots"], "noindex") },
 	"urls.upper": func(_ *pageTokens, row *findingRow) bool { return pathOf(row.URL) != strings.ToLower(pathOf(row.URL)) },
 }
 
 // completeFindings contains the findings that must list every page that has the fault, or count it as a fault of
 // the template.
-var completeFindings = []string{"markup.viewport", "markup.lang", "images.alt", "images.size"}
+var completeFindings = []string{"markup.viewport", "markup.lang", "images.alt", "images.size", "images.long-alt"}
 
 func pathOf(address string) string {
 	u, err := url.Parse(address)
@@ -217,7 +231,7 @@ func (s *auditedSite) page(address string) *pageTokens {
 		path += "index.html"
 	}
 	body, err := os.ReadFile(filepath.Join(s.dir, filepath.FromSlash(path)))
-	p := &pageTokens{metas: map[string]string{}}
+	p := &pageTokens{metas: map[string]string{}, ids: map[string]int{}}
 	if err == nil {
 		p.body = body
 		p.read()
@@ -235,6 +249,9 @@ type pageTokens struct {
 	main        []string // texts of the h1 elements
 	levels      []int    // levels of all headings
 	images      []map[string]string
+	frames      []map[string]string
+	ids         map[string]int // number of elements with each id
+	hrefs       []string       // of all links
 }
 
 func (p *pageTokens) hasMeta(name string) bool {
@@ -274,6 +291,9 @@ func (p *pageTokens) read() {
 				attributes[a.Key] = a.Val
 			}
 		}
+		if id := attributes["id"]; id != "" && kind != html.EndTagToken {
+			p.ids[id]++
+		}
 		words := func() string { return strings.Join(strings.Fields(text.String()), " ") }
 		level := 0
 		if len(token.Data) == 2 && token.Data[0] == 'h' && '1' <= token.Data[1] && token.Data[1] <= '6' {
@@ -299,6 +319,10 @@ func (p *pageTokens) read() {
 		case level > 0:
 			p.levels = append(p.levels, level)
 			text = new(strings.Builder)
+		case token.Data == "iframe":
+			p.frames = append(p.frames, attributes)
+		case token.Data == "a":
+			p.hrefs = append(p.hrefs, attributes["href"])
 		case token.Data == "html":
 			p.lang = attributes["lang"] + attributes["xml:lang"]
 		case token.Data == "img":

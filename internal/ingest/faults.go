@@ -2,16 +2,18 @@ package ingest
 
 import (
 	"encoding/binary"
+	"fmt"
 	"net/http"
 	"strings"
 
 	"skink/crawler"
+	"skink/extract"
 	"skink/extract/markup"
 	"skink/frontier"
 )
 
-func (got *reading) faults(facts *markup.Facts, page *crawler.Page) {
-	url, header := got.seen.URL, page.Header
+func (got *reading) faults(doc *extract.Document, page *crawler.Page) {
+	facts, url, header := &doc.Markup, got.seen.URL, page.Header
 	secure := strings.HasPrefix(url, "https://")
 	if secure {
 		facts.Drop(markup.Password)
@@ -29,6 +31,13 @@ func (got *reading) faults(facts *markup.Facts, page *crawler.Page) {
 		headerFaults(&facts.Faults, facts, header, secure, len(page.Body))
 	}
 	r := &got.seen
+	switch {
+	case doc.MediaType == "text/html" && strings.HasPrefix(strings.ToLower(header.Get("Content-Type")), "text/plain") && !isFolder:
+		*facts = markup.Facts{Faults: 1 << markup.SentAsText} // browsers show the source
+	case r.OtherLang:
+		facts.Faults.Add(markup.OtherLanguage)
+		facts.Shown = append(facts.Shown, fmt.Sprintf("%d lang=%s, but the text is in %s", markup.OtherLanguage, doc.DeclaredLang, r.Lang))
+	}
 	r.Faults, r.Faulty = uint64(facts.Faults), facts.Shown
 	if facts.Anchors != nil {
 		r.Anchors = make([]byte, 0, 2*len(facts.Anchors))

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"skink/crawler"
+	"skink/extract"
 	"skink/extract/markup"
 	"skink/frontier"
 )
@@ -33,6 +34,8 @@ func TestFaults(t *testing.T) {
 		{"fresh for a time", "https://a.test/", strings.Replace(safe, "ETag: 1", "Cache-Control: max-age=60", 1), "", "links.local security.form security.mixed"},
 		{"this machine", "http://127.0.0.1:80/", safe, "", "security.password"},
 		{"a folder", "http://docs.localhost/", "", "", "security.password"},
+		{"sent as text", "https://a.test/", "Content-Type: text/plain; charset=utf-8", "", "markup.type"},
+		{"a text in a folder", "http://docs.localhost/", "Content-Type: text/plain", "", "security.password"},
 	} {
 		header := http.Header{"Content-Type": {"text/html"}}
 		for line := range strings.Lines(c.header) {
@@ -41,7 +44,7 @@ func TestFaults(t *testing.T) {
 		}
 		page := &crawler.Page{Item: frontier.Item{URL: c.url}, Status: 200, Header: header, Body: make([]byte, 2000)}
 		got := &reading{seen: recordOf(page)}
-		got.faults(&markup.Facts{Faults: found, Policy: c.policy}, page)
+		got.faults(&extract.Document{MediaType: "text/html", Markup: markup.Facts{Faults: found, Policy: c.policy}}, page)
 		var names []string
 		for _, check := range markup.Checks {
 			if markup.Set(got.seen.Faults).Has(check.Fault) {

@@ -17,6 +17,7 @@ import (
 	"skink/crawler/robots"
 	"skink/crawler/sitemap"
 	"skink/dedup"
+	"skink/dedup/language"
 	"skink/document"
 	"skink/extract"
 	"skink/extract/stylesheet"
@@ -241,7 +242,7 @@ func (opt *Options) read(ctx context.Context, page *crawler.Page, leads *crawler
 		return got, notText
 	}
 	got.describe(doc)
-	got.faults(&doc.Markup, page)
+	got.faults(doc, page)
 	got.relate(doc, base)
 	if page.Drawing != nil {
 		got.seen.Source = opt.source(ctx, page, base, tree)
@@ -346,7 +347,7 @@ func (got *reading) describe(doc *extract.Document) {
 	if !r.Rendered && doc.Needs != "" {
 		r.NeedsScripts, r.ETag, r.Modified = doc.Needs, "", "" // without validators, a later crawl fetches the page again and may render it
 	}
-	r.OtherLang = doc.DeclaredLang != "" && doc.DeclaredLang != r.Lang
+	r.OtherLang = language.Detects(doc.DeclaredLang) && doc.DeclaredLang != r.Lang
 	r.TitleFrom, r.SharedOnly = doc.TitleFrom, doc.SharedOnly
 	for _, h := range doc.H1[:min(len(doc.H1), store.MaxHeadings)] {
 		r.H1 = append(r.H1, cut(h, maxName))

@@ -101,7 +101,7 @@ deep                   /deep
 // TestPlanted checks that each finding of the shop has exactly the planned paths.
 func TestPlanted(t *testing.T) {
 	a := read(t, filled(t, shop()))
-	want := map[string]string{"canonicals.self": "", "pages": "", "postponed": "", "titles.paged": "", "descriptions.paged": "", "headings.paged": "", "headings.logo": "", "sitemap.missing": "", "security.links": ""}
+	want := map[string]string{"canonicals.self": "", "pages": "", "postponed": "", "titles.paged": "", "descriptions.paged": "", "headings.paged": "", "headings.logo": "", "sitemap.missing": "", "security.links": "", "canonicals.noindex": "", "hreflang.same": "", "links.nofollow": ""}
 	for line := range strings.Lines(strings.TrimSpace(planned)) {
 		name, paths, _ := strings.Cut(strings.TrimSpace(line), " ")
 		want[name] = strings.TrimSpace(paths)

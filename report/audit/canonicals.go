@@ -25,7 +25,7 @@ func canonicals(a *Audit) *List {
 			column("all", "All canonical URLs", func(_ *subject, r *store.Record) any { return listed(r.Canonicals) }),
 			titleColumn, indexedColumn,
 		),
-		Findings: []*Finding{{Name: "error"}, {Name: "redirect"}, {Name: "other", want: store.WantText}, {Name: "several"}, {Name: "chain"}, {Name: "host"}, {Name: "missing"}, {Name: "unseen"}, {Name: "agreed"}, {Name: "self"}},
+		Findings: []*Finding{{Name: "error"}, {Name: "redirect"}, {Name: "other", want: store.WantText}, {Name: "several"}, {Name: "chain"}, {Name: "host"}, {Name: "missing"}, {Name: "unseen"}, {Name: "noindex"}, {Name: "agreed"}, {Name: "self"}},
 	}
 	elsewhere := map[int32]bool{} // pages whose canonical URL is on another host
 	l.see = func(at int32, r *store.Record) {
@@ -34,6 +34,9 @@ func canonicals(a *Audit) *List {
 		}
 		if len(r.Canonicals) > 1 {
 			l.found("several", at, nobody)
+		}
+		if r.NoIndex && namesAnother(r) {
+			l.found("noindex", at, nobody)
 		}
 		switch {
 		case r.CanonicalURL == "" && r.NoIndex: // it needs no canonical URL, because search engines do not list it
@@ -119,12 +122,14 @@ func hreflang(a *Audit) *List {
 			}).where((*subject).hasOther),
 			column("languages", "Languages", func(_ *subject, r *store.Record) any { return languages(r) }),
 		),
-		Findings: []*Finding{{Name: "dead", pairs: true}, {Name: "code"}, {Name: "hidden", pairs: true}, {Name: "several"}, {Name: "one-way", pairs: true}, {Name: "self"}, {Name: "default"}},
+		Findings: []*Finding{{Name: "dead", pairs: true}, {Name: "code"}, {Name: "hidden", pairs: true}, {Name: "several"}, {Name: "one-way", pairs: true}, {Name: "same", pairs: true}, {Name: "self"}, {Name: "default"}},
 	}
 	type named struct {
 		from int32
 		to   dedup.Hash
+		lang string
 	}
+	own := map[int32]string{} // language that each page declares as its own
 	var all []named
 	pairs := map[[2]dedup.Hash]bool{}
 	cut := map[int32]bool{} // pages with more versions in other languages than a record can hold
@@ -140,13 +145,17 @@ func hreflang(a *Audit) *List {
 			}
 		}
 		for _, alt := range r.Alternates {
+			base, _, _ := strings.Cut(strings.ToLower(alt.Lang), "-")
 			if alt.URL == r.URL {
+				if base != "x" {
+					own[at] = base
+				}
 				continue
 			}
 			to := dedup.HashOf([]byte(alt.URL))
 			if key := [2]dedup.Hash{r.ID, to}; !pairs[key] {
 				pairs[key] = true
-				all = append(all, named{at, to})
+				all = append(all, named{at, to, base})
 			}
 		}
 	}
@@ -167,6 +176,9 @@ func hreflang(a *Audit) *List {
 				}
 				if a.site.pages[to].aside() {
 					l.found("hidden", n.from, to)
+				}
+				if n.lang != own[n.from] && n.lang != "x" && own[n.from] != "" && a.site.pages[n.from].cluster == n.to {
+					l.found("same", n.from, to)
 				}
 			}
 		}

@@ -91,7 +91,7 @@ func elementKey(host string, fault markup.Fault, example string) uint64 {
 }
 
 func (c *checks) see(at int32, r *store.Record) {
-	if !isHTML(r) {
+	if !isHTML(r) && !markup.Set(r.Faults).Has(markup.SentAsText) {
 		return
 	}
 	host := unique.Make(store.HostOf(r.URL)).Value()              // does not keep the memory of the URL in use

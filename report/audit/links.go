@@ -27,7 +27,7 @@ func links(a *Audit) *List {
 			}).where((*subject).hasOther),
 			column("target", "Linked page", otherURL).where((*subject).hasOther),
 		).more(titleColumn),
-		Findings: []*Finding{},
+		Findings: []*Finding{{Name: "nofollow"}}, // which the list orphans fills
 	}
 	l.see = func(at int32, r *store.Record) {
 		if isHTML(r) && r.Words > 0 && r.NeedsScripts == "" && r.Bounds == "" && len(r.Anchors) > 0 {
@@ -50,7 +50,10 @@ func links(a *Audit) *List {
 		}
 	}
 	l.conclude = func() {
-		if len(anchors) == 0 {
+		switch {
+		case !a.Links:
+			l.lack(noLinks, "fragments", "nofollow")
+		case len(anchors) == 0:
 			l.lack("fragments of links to other pages, because the crawl did not store fragments (crawl --audit does)", "fragments")
 		}
 	}

@@ -247,9 +247,13 @@ func orphans(a *Audit) *List {
 		for at := range int32(len(a.site.pages)) {
 			host, may := hosts[at]
 			switch p := &a.site.pages[at]; {
-			case !may || p.links > 0 || p.reached:
+			case !may || p.reached || p.obeyed || p.links > 0 && !p.linked:
 			case a.site.unfinished[host]:
-				left = true
+				left = left || p.links == 0
+			case p.linked:
+				if !p.aside() {
+					a.List("links").found("nofollow", at, nobody)
+				}
 			default:
 				l.found("", at, p.by)
 			}

@@ -52,6 +52,7 @@ type page struct {
 	scripts bool
 	reached bool // can be reached through a redirect that another page links to
 	linked  bool // a page has a link to it that a visitor can follow
+	obeyed  bool // such a link asks no crawler not to follow it
 	shown   bool // a page shows it as an image
 	loaded  bool // a page loads it as a style sheet, script or medium
 	seed    bool
@@ -168,7 +169,7 @@ func (s *site) link(at int32, links []store.Link) {
 		if clicked(l.Kind) {
 			ways = append(ways, to)
 		}
-		if p.use(l.Kind); p.last == at {
+		if p.use(&l); p.last == at {
 			continue
 		}
 		p.links, p.last = p.links+1, at
@@ -184,14 +185,14 @@ func (s *site) link(at int32, links []store.Link) {
 }
 
 // use records that a page links to p or loads it.
-func (p *page) use(kind store.LinkKind) {
+func (p *page) use(l *store.Link) {
 	switch {
-	case kind == store.LinkImage:
+	case l.Kind == store.LinkImage:
 		p.shown = true
-	case kind.Asset():
+	case l.Kind.Asset():
 		p.loaded = true
 	default:
-		p.linked = true
+		p.linked, p.obeyed = true, p.obeyed || !l.NoFollow
 	}
 }
 
