@@ -324,6 +324,7 @@ func until(ts *testscript.TestScript, neg bool, args []string) {
 		if re.MatchString(ts.ReadFile("stdout")) {
 			return
 		}
+		time.Sleep(100 * time.Millisecond) // the command that is waited for needs the processor
 	}
 	ts.Fatalf("%s never came", args[0])
 }

@@ -3,6 +3,7 @@ package e2e
 import (
 	"archive/zip"
 	"bytes"
+	"context"
 	"encoding/base64"
 	"encoding/hex"
 	"fmt"
@@ -184,9 +185,13 @@ func (w *matrixWeb) files(t *testing.T) map[string][]byte {
 
 // rows returns all tables of the database as text, with byte strings decoded.
 func (w *matrixWeb) rows(t *testing.T) []byte {
-	query := func(sql string) string {
-		text, err := w.database.Text(t.Context(), sql)
-		if err != nil {
+	conn, err := w.database.Connect(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.Background())
+	query := func(sql string) (text string) {
+		if err := conn.QueryRow(t.Context(), sql).Scan(&text); err != nil {
 			t.Error(err)
 		}
 		return text

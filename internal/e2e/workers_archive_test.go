@@ -94,7 +94,7 @@ func TestWorkersAdopt(t *testing.T) {
 		return startWorker(t, skink, crawlArgs(shared, sites, "--quiet", "--worker", name, "--delay", "50ms", "--warc", archive)...)
 	}
 	one, two := begin("one"), begin("two")
-	for deadline := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(patience); ; time.Sleep(100 * time.Millisecond) { // each question starts a process of the server
 		text, err := server.Text(t.Context(), "SELECT count(DISTINCT record -> 'archive' ->> 'file')::text FROM web.page JOIN web.visit ON visit.id = page.visit")
 		if err == nil && text == "2" {
 			break

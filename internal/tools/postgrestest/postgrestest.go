@@ -62,12 +62,13 @@ func startNew(tb testing.TB, settings []string) (*Server, error) {
 	return s, s.create()
 }
 
-// create makes the files of the server. initdb takes about two seconds of processor time, and copying its files a tenth
-// of that. So the files of one version are made once, in the folder for temporary files, where they stay.
+// create makes the files of the server and starts it. initdb and CREATE DATABASE take seconds of processor time, and
+// copying the files a tenth of that. So the files of one version are made once, in the folder for temporary files,
+// where they stay.
 func (s *Server) create() error {
-	template := filepath.Join(os.TempDir(), fmt.Sprintf("skink-initdb-%s-%d", filepath.Base(filepath.Dir(s.programs)), os.Getuid()))
+	template := filepath.Join(os.TempDir(), fmt.Sprintf("skink-postgres-%s-%d", filepath.Base(filepath.Dir(s.programs)), os.Getuid()))
 	if _, err := os.Stat(template); err != nil {
-		if err := s.initdb(); err != nil {
+		if err := s.createFirst(); err != nil {
 			return err
 		}
 		made := filepath.Dir(s.Dir) + ".made"
@@ -80,10 +81,24 @@ func (s *Server) create() error {
 	} else if out, err := exec.Command("cp", "-a", template, s.Dir).CombinedOutput(); err != nil {
 		return fmt.Errorf("copy %s: %w: %s", template, err, out)
 	}
-	if err := s.Run(); err != nil {
+	return s.Run()
+}
+
+// createFirst makes the files with initdb, and the database with a server that has no settings of a test.
+func (s *Server) createFirst() error {
+	if err := s.initdb(); err != nil {
 		return err
 	}
-	return s.exec("CREATE DATABASE " + Database)
+	first := Server{Addr: s.Addr, Dir: s.Dir, programs: s.programs}
+	defer first.Kill()
+	if err := first.Run(); err != nil {
+		return err
+	}
+	if err := first.exec("CREATE DATABASE " + Database); err != nil {
+		return err
+	}
+	first.Stop()
+	return nil
 }
 
 func (s *Server) initdb() error {
