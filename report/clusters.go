@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -16,12 +17,8 @@ import (
 func (src stored) Clusters(ctx context.Context, shown int) iter.Seq2[Cluster, error] {
 	return func(yield func(Cluster, error) bool) {
 		order, err := precedence.Read(ctx, src.s)
-		if err != nil {
-			yield(Cluster{}, err)
-			return
-		}
-		set, err := settingsOf(ctx, src.s)
-		if err != nil {
+		set, wrong := settingsOf(ctx, src.s)
+		if err = cmp.Or(err, wrong); err != nil {
 			yield(Cluster{}, err)
 			return
 		}

@@ -45,13 +45,13 @@ func Guard(f Format, w io.Writer) *harmless.Guard {
 func newPrinter(w *bufio.Writer, opt Options) (printer, error) {
 	switch opt.Format {
 	case Text, "":
-		return newTextPrinter(w, opt), nil
+		return &textPrinter{w: w, rule: opt.Rule, top: opt.shown(), most: max(opt.Top, textPages)}, nil
 	case JSON:
 		return &jsonPrinter{w: w}, nil
 	case CSV:
 		return &csvPrinter{w: w, contained: opt.Rule.Contained > 0}, nil
 	case HTML:
-		return newHTMLPrinter(w, opt), nil
+		return &htmlPrinter{w: w, top: opt.shown(), rule: opt.Rule}, nil
 	}
 	_, err := ParseFormat(string(opt.Format))
 	return nil, err

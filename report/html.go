@@ -43,10 +43,6 @@ type htmlPrinter struct {
 	clusters int // number of clusters shown so far
 }
 
-func newHTMLPrinter(w *bufio.Writer, opt Options) *htmlPrinter {
-	return &htmlPrinter{w: w, top: opt.shown(), rule: opt.Rule}
-}
-
 type summary struct {
 	Report
 	Heading     string

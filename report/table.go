@@ -138,21 +138,6 @@ func (t Table) WriteText(w io.Writer, indent, gap string) {
 	}
 }
 
-type line struct {
-	N    int64 // number before the text; 0 means none
-	Text string
-}
-
-func writeLines(w io.Writer, title string, lines []line) {
-	fmt.Fprintln(w, title)
-	for _, l := range lines {
-		if l.N > 0 {
-			fmt.Fprintf(w, "  %9s", Grouped(l.N))
-		}
-		fmt.Fprintf(w, "  %s\n", l.Text)
-	}
-}
-
 // quoted returns a quotation from a page on one line, in quotation marks. It has at most the given
 // number of terminal columns, not counting the quotation marks.
 func quoted(s string, columns int) string {

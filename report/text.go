@@ -18,13 +18,7 @@ type textPrinter struct {
 	most  int // maximum number of members to show for each cluster
 }
 
-func newTextPrinter(w *bufio.Writer, opt Options) *textPrinter {
-	return &textPrinter{w: w, rule: opt.Rule, top: opt.shown(), most: max(opt.Top, textPages)}
-}
-
-const (
-	titleWidth = 100 // in terminal columns
-)
+const titleWidth = 100 // in terminal columns
 
 func (p *textPrinter) begin(r Report) error {
 	t := r.Totals
@@ -116,14 +110,12 @@ func (p *textPrinter) printHosts(hosts []Host) {
 }
 
 func (p *textPrinter) printLists(r Report) {
-	var led []line
+	title := "\nhosts whose pages are mostly duplicates of pages on another host\n"
 	for _, h := range r.Hosts {
 		if h.Led > 0 {
-			led = append(led, line{Text: fmt.Sprintf("%s: %s of %s are duplicates of pages on %s", hostName(h.Host), Grouped(h.Led), Counted(h.Pages, "page"), hostName(h.LedBy))})
+			fmt.Fprintf(p.w, "%s  %s: %s of %s are duplicates of pages on %s\n", title, hostName(h.Host), Grouped(h.Led), Counted(h.Pages, "page"), hostName(h.LedBy))
+			title = ""
 		}
-	}
-	if led != nil {
-		writeLines(p.w, "\nhosts whose pages are mostly duplicates of pages on another host", led)
 	}
 }
 

@@ -34,11 +34,12 @@ func (b *batch) whyLeads(ctx context.Context, leader *store.Record) (string, err
 	if b.src.why != nil {
 		return b.src.why.WhyLeads(ctx, leader)
 	}
-	first, err := b.firstOf(ctx, leader.ID)
-	if err != nil {
-		return "", err
+	err := b.read(ctx)
+	first := b.first[leader.ID]
+	if first == nil {
+		first = b.nextOf(leader.ID)
 	}
-	return first.why(leader, b.set.Contained > 0), nil
+	return first.why(leader, b.set.Contained > 0), err
 }
 
 // why returns why a page leads those that were added. contained says whether the rule is containment.
@@ -88,16 +89,4 @@ func newNext(order *precedence.Order, leader *store.Record, contained bool) *nex
 
 func (b *batch) nextOf(leader dedup.Hash) *next {
 	return newNext(b.order, b.records[leader], b.set.Contained > 0)
-}
-
-// firstOf finds the member of a leader's cluster that comes first in the order of package
-// precedence.
-func (b *batch) firstOf(ctx context.Context, leader dedup.Hash) (*next, error) {
-	if err := b.read(ctx); err != nil {
-		return nil, err
-	}
-	if b.first[leader] == nil {
-		return b.nextOf(leader), nil
-	}
-	return b.first[leader], nil
 }

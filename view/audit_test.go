@@ -70,6 +70,9 @@ func TestAuditSince(t *testing.T) {
 			t.Errorf("the audit does not have %q\n%s", want, body)
 		}
 	}
+	if page := get(t, server, "/page/"+url.PathEscape("https://a.example/blog/new")); !strings.Contains(page, `<a href="/audit/titles.short">`) || strings.Contains(page, "titles.missing") {
+		t.Errorf("the page does not have its finding\n%s", page)
+	}
 	page := get(t, server, "/audit/titles.short")
 	for _, want := range []string{"1 new, 1 fixed, 2 remaining, 0 not checked.", `<bdi>fixed</bdi>`, `<bdi>new</bdi>`, "1 to 4 of 4"} {
 		if !strings.Contains(page, want) {

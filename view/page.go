@@ -10,6 +10,7 @@ import (
 	"skink/dedup"
 	"skink/frontier"
 	"skink/report"
+	"skink/report/audit"
 	"skink/store"
 )
 
@@ -26,7 +27,8 @@ type pageView struct {
 	Nearest  []neighbour
 	Nearness string // why Nearest is empty
 	Rule     dedup.Rule
-	In       *inView // pages that link to this page; nil if the store has no links
+	Findings []*audit.Finding // of the last audit
+	In       *inView          // pages that link to this page; nil if the store has no links
 	Out      []store.Link
 	// number of links that are not shown
 	OutRest int
@@ -53,6 +55,9 @@ func (v *View) onePage(ctx context.Context, r *http.Request) (*screen, error) {
 		}
 		p.Record, p.Link, p.Kept = &c.Record, report.LinkTo(c.Record.URL).Link, c.Kept
 		p.Pictured = v.opt.Picture != nil && c.Record.Rendered && v.opt.Picture(ctx, s, &c.Record) != nil
+		if a := v.auditing.now().result; a != nil {
+			p.Findings = a.Of(p.Record)
+		}
 		p.Blocks, p.Rest = blocksOf(c.Text)
 		p.Out = c.Links[:min(len(c.Links), linksShown)]
 		p.OutRest = len(c.Links) - len(p.Out)

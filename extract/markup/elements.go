@@ -223,30 +223,19 @@ func textOf(root *html.Node) string {
 		return oneLine(c.Data, maxExample)
 	}
 	var b strings.Builder
-	n := root.FirstChild
-	for range maxRead {
-		if n == nil || b.Len() > maxExample {
+	left := maxRead
+	for n := range root.Descendants() {
+		if left--; left < 0 || b.Len() > maxExample {
 			break
 		}
-		switch {
-		case n.Type == html.TextNode:
+		switch of := n.Parent.DataAtom; {
+		case n.Type == html.TextNode && of != atom.Script && of != atom.Style:
 			b.WriteString(n.Data)
 		case n.Type == html.ElementNode && n.DataAtom == atom.Img:
 			b.WriteString(" " + node.Attr(n, "alt") + node.Attr(n, "aria-label") + node.Attr(n, "title"))
 		case n.Type == html.ElementNode:
 			b.WriteString(node.Attr(n, "aria-label") + node.Attr(n, "title") + node.Attr(n, "alt") + node.Attr(n, "value"))
 		}
-		if n.FirstChild != nil && n.DataAtom != atom.Script && n.DataAtom != atom.Style {
-			n = n.FirstChild
-			continue
-		}
-		for n != root && n.NextSibling == nil {
-			n = n.Parent
-		}
-		if n == root {
-			break
-		}
-		n = n.NextSibling
 	}
 	return oneLine(b.String(), maxExample)
 }

@@ -220,6 +220,10 @@ func TestCells(t *testing.T) {
 		{"no-text.unseen", "/drawn", "why", "scripts add the text"},
 		{"no-text.documents", "/sealed.pdf", "why", "no text can be read from this PDF: the file is encrypted, and needs a password"},
 		{"no-text.links", "/menus", "why", "the page has only navigation"},
+		{"pages", "/gone", "findings", "broken.gone, sitemap.broken"},
+		{"pages", "/same-2", "findings", "titles.repeated, headings.repeated"},
+		{"pages", "/linker", "findings", "sitemap.several"},
+		{"pages", "/fr", "findings", nil},
 		{"pages", "/", "links_out", nil},
 	} {
 		got := cell(t, rowOf(t, a, c.finding, c.path), c.column)

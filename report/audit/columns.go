@@ -84,7 +84,7 @@ var (
 const pagesName = "pages"
 
 // pages returns a list of every URL in the store, with many columns, for use in a spreadsheet.
-func pages(*Audit) *List {
+func pages(a *Audit) *List {
 	l := &List{
 		Name: pagesName, Of: "URLs",
 		Columns: brief(
@@ -92,6 +92,13 @@ func pages(*Audit) *List {
 			column("kind", "Kind", func(_ *subject, r *store.Record) any { return string(r.Kind) }),
 			statusColumn, verdictColumn, wordsColumn, urlColumn, titleColumn,
 		).more(
+			column("findings", "Findings", func(_ *subject, r *store.Record) any {
+				var names []string
+				for _, f := range a.Of(r) {
+					names = append(names, f.FullName())
+				}
+				return listed(names)
+			}),
 			alikeColumn, repeatsColumn, indexedColumn, canonicalColumn,
 			column("title_characters", "Title length", func(_ *subject, r *store.Record) any { return characters(r.Title) }).where((*subject).isPage),
 			column("description", "Description", func(_ *subject, r *store.Record) any { return text(r.Description) }),

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -170,6 +171,35 @@ func (f *Finding) conclude(c *checks) {
 		}
 	}
 	f.seen = nil // frees it
+}
+
+// Of returns the errors, warnings and notes of a page, most important first. It leaves out those of its host.
+func (a *Audit) Of(r *store.Record) (all []*Finding) {
+	if at, known := a.site.at[r.ID]; known {
+		all = slices.Clone(a.ofPages()[at])
+	}
+	for _, l := range a.Lists {
+		for i := 0; l.checks != nil && i < len(l.checks.all); i++ {
+			if f := l.checks.all[i]; markup.Set(r.Faults).Has(f.fault) && !f.fault.OfHeader() && !slices.Contains(all, f) {
+				all = append(all, f) // a fault of the template
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(f, g *Finding) int { return cmp.Compare(f.Weight, g.Weight) })
+	return all
+}
+
+// byPage returns the findings that list each page.
+func (a *Audit) byPage() map[int32][]*Finding {
+	all := map[int32][]*Finding{}
+	for _, f := range a.compared() {
+		for _, e := range f.entries[:f.Count()] {
+			if !f.fault.OfHeader() && !slices.Contains(all[e.page], f) {
+				all[e.page] = append(all[e.page], f)
+			}
+		}
+	}
+	return all
 }
 
 // addAlso adds those numbers of an entry to f.also that the earlier crawl knows: a fault of a few pages may since have

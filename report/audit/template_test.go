@@ -11,6 +11,7 @@ import (
 	"skink/extract/markup"
 	"skink/internal/tools/storetest"
 	"skink/report/audit"
+	"skink/store"
 )
 
 // menuPages returns n pages with a vague link in the menu, whose URL has more steps up in a folder. Of the
@@ -90,5 +91,31 @@ func TestTemplate(t *testing.T) {
 		if got := strings.Join(changesOf(t, since(t, s).Find(c.finding)), " "); got != c.changes {
 			t.Errorf("%s: the changes are\n%s, want\n%s", c.what, got, c.changes)
 		}
+	}
+}
+
+// TestOf checks that a page has the finding of its template, which lists another page, and not that of its host.
+func TestOf(t *testing.T) {
+	all := menuPages(12, true)
+	for i := range all {
+		all[i].faults |= 1 << markup.NoCSP
+	}
+	s := storetest.NewMemory()
+	crawled(t, s, 0, all...)
+	a := auditOf(t, s, audit.Options{})
+	for change, err := range s.Changes(t.Context(), "", store.WantRecord) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, f := range a.Of(&change.Record) {
+			names = append(names, f.FullName())
+		}
+		if !slices.Contains(names, "links.vague") || slices.Contains(names, "security.csp") {
+			t.Errorf("%s has the findings %q", change.Record.URL, names)
+		}
+	}
+	if got := a.Of(&store.Record{}); got != nil {
+		t.Errorf("an unknown page has the findings %v", got)
 	}
 }
