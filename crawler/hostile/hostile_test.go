@@ -293,6 +293,9 @@ func TestHostile(t *testing.T) {
 // TestHostileAtOnce crawls all sites together, into a store on disk. The crawl ends, each site has
 // the same records as in a crawl of its own, and the honest site has all its pages.
 func TestHostileAtOnce(t *testing.T) {
+	if os.Getenv("SKINK_LONG") == "" {
+		t.Skip("a long test: SKINK_LONG=short runs it")
+	}
 	cases := append(hostiles(), honest())
 	server := startHostile(t, cases)
 	s, err := badger.Open(filepath.Join(t.TempDir(), "store"), badger.Options{Create: true, Reserve: -1})

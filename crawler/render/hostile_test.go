@@ -58,6 +58,9 @@ func newTrap(t *testing.T) *trap {
 // TestNoNetwork lets pages try everything that could reach an address. No page reaches one. The
 // caller gets only the expected requests.
 func TestNoNetwork(t *testing.T) {
+	if os.Getenv("SKINK_LONG") == "" {
+		t.Skip("a long test: SKINK_LONG=short runs it")
+	}
 	b := newBrowser(t, Options{Time: 3 * time.Second})
 	trap := newTrap(t)
 	downloads := t.TempDir()
@@ -122,6 +125,9 @@ func TestNoNetwork(t *testing.T) {
 // TestBounds renders pages that use too much time, memory or bytes. Each of them is ended, and the
 // next page is rendered.
 func TestBounds(t *testing.T) {
+	if os.Getenv("SKINK_LONG") == "" {
+		t.Skip("a long test: SKINK_LONG=short runs it")
+	}
 	const most = 20 * time.Second
 	b := newBrowser(t, Options{Time: time.Second, Most: most, Memory: 1 << 30, Size: 1 << 20})
 	answer := func(context.Context, Request) (Answer, error) {

@@ -23,6 +23,7 @@ import (
 // and one by warcio.js, if it is there. Each must give the pages, texts and verdicts of a crawl of the site, and
 // what is passed over must be counted.
 func TestFromForeignArchives(t *testing.T) {
+	long(t)
 	t.Parallel()
 	wget, err := exec.LookPath("wget")
 	if err != nil {

@@ -90,6 +90,7 @@ func (m *mirroredSite) crawl(more ...string) []string {
 // archives must give equal verdicts to crawl --from and to dedup, as must the WACZ file without the pages
 // of the first host, and the one of a crawl that was killed.
 func TestEqualBytesAreStoredOnce(t *testing.T) {
+	long(t)
 	t.Parallel()
 	dir := t.TempDir()
 	m := newMirroredSite(t)

@@ -44,12 +44,21 @@ func openTestWith(t testing.TB, dir string, opt Options) *Store {
 	return s
 }
 
+// long skips a test that takes seconds of processor time unless SKINK_LONG is set, as .ci/run sets it.
+func long(t *testing.T) {
+	t.Helper()
+	if os.Getenv("SKINK_LONG") == "" {
+		t.Skip("a long test: SKINK_LONG=short runs it")
+	}
+}
+
 func TestStore(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) store.Store { return openTest(t, t.TempDir()) })
 }
 
 // A temporary store keeps the same promises until it is closed.
 func TestTemporaryStore(t *testing.T) {
+	long(t)
 	storetest.Run(t, func(t *testing.T) store.Store { return openTestWith(t, t.TempDir(), Options{Temporary: true}) })
 }
 

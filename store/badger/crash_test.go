@@ -51,6 +51,7 @@ func TestKilled(t *testing.T) {
 // killed, the store is consistent, and the page either has its record or is still pending.
 // Committing the entry again has the same result as a single commit.
 func TestKilledInTheMiddleOfACommit(t *testing.T) {
+	long(t)
 	ctx := t.Context()
 	large := entry(1)
 	large.Text = store.Pack(make([]byte, 100))

@@ -20,6 +20,7 @@ import (
 // With each size of the disk, another operation fails: the creation of the first log, the writing
 // of a table, or a compaction.
 func TestDiskFull(t *testing.T) {
+	long(t)
 	for _, size := range []int{9, 18, 24, 33, 45} { // size of the disk in MiB
 		t.Run(fmt.Sprint(size), func(t *testing.T) {
 			dir := t.TempDir()

@@ -134,6 +134,7 @@ func TestKilledInTheMiddleOfASweep(t *testing.T) {
 
 // A store that deletes all obsolete data with the next commit keeps all promises.
 func TestStoreThatSweepsAtOnce(t *testing.T) {
+	long(t)
 	storetest.Run(t, func(t *testing.T) store.Store {
 		s := openTest(t, t.TempDir())
 		s.minSweep = 1

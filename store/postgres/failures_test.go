@@ -93,6 +93,7 @@ func pages(t *testing.T, s *Store) map[string]int {
 
 // A call whose answer is lost takes effect once.
 func TestLostAnswers(t *testing.T) {
+	long(t)
 	ctx := context.Background()
 	server := postgrestest.Start(t)
 	line := newLine(t, server.Addr)
@@ -196,6 +197,7 @@ func wantAll(t *testing.T, s *Store, acknowledged map[string]bool) {
 // No acknowledged page is lost when the server is killed in the middle of commits, and the workers
 // continue.
 func TestServerKilled(t *testing.T) {
+	long(t)
 	server := postgrestest.Start(t)
 	s := openAt(t, server.URL("killed"))
 	stop := make(chan struct{})
@@ -213,6 +215,7 @@ func TestServerKilled(t *testing.T) {
 
 // No acknowledged page is lost when a synchronous standby takes over.
 func TestFailover(t *testing.T) {
+	long(t)
 	server := postgrestest.Start(t)
 	standby := server.StartStandby(t, true)
 	s := openAt(t, postgrestest.URL("failover", server.Addr, standby.Addr))
@@ -295,6 +298,7 @@ func looks(s *Store) error {
 
 // Workers whose tables are dropped, emptied or replaced fail with an error that explains this.
 func TestSchemaGone(t *testing.T) {
+	long(t)
 	ctx := context.Background()
 	server := postgrestest.Start(t)
 	for i, what := range []string{
@@ -328,6 +332,7 @@ func TestSchemaGone(t *testing.T) {
 
 // Each error of opening a store has a suggestion for the user.
 func TestCannotOpen(t *testing.T) {
+	long(t)
 	ctx := context.Background()
 	defer func(p time.Duration) { patience = p }(patience)
 	patience = 300 * time.Millisecond
@@ -399,6 +404,7 @@ func TestStoppedDuringACall(t *testing.T) {
 
 // A commit waits for another program's transaction that holds the commit lock, but not forever.
 func TestStatementThatTakesMinutes(t *testing.T) {
+	long(t)
 	ctx := context.Background()
 	defer func(p, s time.Duration) { patience, statementTimeout = p, s }(patience, statementTimeout)
 	patience, statementTimeout = 500*time.Millisecond, 300*time.Millisecond
@@ -427,6 +433,7 @@ func TestStatementThatTakesMinutes(t *testing.T) {
 // The server ends the statement of a killed client, and its locks, long before the statement is
 // finished.
 func TestKilledClient(t *testing.T) {
+	long(t)
 	ctx := context.Background()
 	server := postgrestest.Start(t)
 	s := openAt(t, server.URL("killed"))
@@ -465,6 +472,7 @@ func TestKilledClient(t *testing.T) {
 // The store keeps working while another program's transaction with a snapshot of all tables stays
 // open, and during a vacuum of the tables.
 func TestLongTransaction(t *testing.T) {
+	long(t)
 	ctx := context.Background()
 	server := postgrestest.Start(t)
 	s := openAt(t, server.URL("long"))
@@ -537,6 +545,7 @@ func TestVisitSweptBeforeItsCommit(t *testing.T) {
 // If the server's clock is set forward by an hour, claims and delays end early, and nothing else
 // happens: another worker gets the host, and the commits of the first worker for it are refused.
 func TestServerClockSetForward(t *testing.T) {
+	long(t)
 	ctx := context.Background()
 	server := postgrestest.Start(t)
 	s := openAt(t, server.URL("clock"))
@@ -572,6 +581,7 @@ func TestServerClockSetForward(t *testing.T) {
 
 // If the server's clock is set back by an hour, no delay and no claim lasts an hour longer.
 func TestServerClockSetBack(t *testing.T) {
+	long(t)
 	ctx := context.Background()
 	server := postgrestest.Start(t)
 	s := openAt(t, server.URL("clock"))
@@ -607,6 +617,7 @@ func TestServerClockSetBack(t *testing.T) {
 // A worker with a wrong clock waits as long between two requests to a host as one with the right
 // clock.
 func TestWorkerClockIsWrong(t *testing.T) {
+	long(t)
 	ctx := context.Background()
 	server := postgrestest.Start(t)
 	for i, wrong := range []time.Duration{time.Hour, -time.Hour} {

@@ -17,6 +17,7 @@ import (
 // store.ErrFull. When there is space again, the same commit succeeds, and every page that was
 // committed is there.
 func TestDiskFull(t *testing.T) {
+	long(t)
 	ctx := context.Background()
 	server := postgrestest.Start(t)
 	dir, err := os.MkdirTemp("", "skink-disk-")

@@ -30,6 +30,7 @@ import (
 //
 //	SKINK_SCALE=20000000/5000000 go test -run TestScale -v -timeout 3h ./store/postgres
 func TestScale(t *testing.T) {
+	long(t)
 	urls, sketches := 10_000, 2_000
 	asked := os.Getenv("SKINK_SCALE")
 	if asked != "" {

@@ -149,6 +149,7 @@ func TestReplace(t *testing.T) {
 // Workers without hosts may have been killed, so Drop waits until they no longer count as present.
 // It refuses to drop the store of a worker that stays.
 func TestDropAfterKill(t *testing.T) {
+	long(t)
 	ctx := context.Background()
 	server := postgrestest.Start(t)
 	s := openAt(t, server.URL("copy"))

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -37,6 +38,14 @@ func tryOpen(url string, opt Options) (*Store, error) {
 		return nil, err
 	}
 	return Open(context.Background(), a, opt)
+}
+
+// long skips a test that takes seconds of processor time unless SKINK_LONG is set, as .ci/run sets it.
+func long(t *testing.T) {
+	t.Helper()
+	if os.Getenv("SKINK_LONG") == "" {
+		t.Skip("a long test: SKINK_LONG=short runs it")
+	}
 }
 
 func TestStore(t *testing.T) {
