@@ -37,46 +37,47 @@ import (
 
 // Document holds the text, metadata and links of a page. Links and other lists are in page order.
 type Document struct {
-	Title       string // <title>, or else og:title, or else the first <h1>
-	TitleFrom   string // source of Title: "og:title" or "h1"; "" for <title>
-	SiteName    string // <meta> og:site_name or, if it is missing, application-name
-	Description string // <meta> description or, if it is missing, og:description
-	SharedOnly  bool   // Description is from og:description, because the page has no <meta> description
-	Author      string // <meta> author or, if it is missing, the author in the page's schema.org data (JSON-LD)
-	Published   string // publication date as written in the page, usually ISO 8601; from <meta>, schema.org or <time>
-	Modified    string // date of the last change, in the same form; from <meta> or schema.org
-	Lang        string // language of the text as a primary subtag ("en"); "" if unknown
+	Title       string `json:"title"`                 // <title>, or else og:title, or else the first <h1>
+	TitleFrom   string `json:"-"`                     // source of Title: "og:title" or "h1"; "" for <title>
+	SiteName    string `json:"site_name,omitempty"`   // <meta> og:site_name or, if it is missing, application-name
+	Description string `json:"description,omitempty"` // <meta> description or, if it is missing, og:description
+	SharedOnly  bool   `json:"-"`                     // Description is from og:description, because the page has no <meta> description
+	Author      string `json:"author,omitempty"`      // <meta> author or, if it is missing, the author in the page's schema.org data (JSON-LD)
+	Published   string `json:"published,omitempty"`   // publication date as written in the page, usually ISO 8601; from <meta>, schema.org or <time>
+	Modified    string `json:"modified,omitempty"`    // date of the last change, in the same form; from <meta> or schema.org
+	Lang        string `json:"lang"`                  // language of the text as a primary subtag ("en"); "" if unknown
 
-	DeclaredLang string // language that the page declares, as a primary subtag; "" if none
-	Canonical    string // href of the first rel=canonical as written; "" if none
-	Base         string // <base href> as written; "" if none
-	Charset      string // WHATWG name of the encoding used to decode the page
-	MediaType    string // media type that [Parse] used to read the page; see [MediaType]
+	DeclaredLang string `json:"-"`                   // language that the page declares, as a primary subtag; "" if none
+	Canonical    string `json:"canonical,omitempty"` // href of the first rel=canonical as written; "" if none
+	Base         string `json:"-"`                   // <base href> as written; "" if none
+	Charset      string `json:"charset,omitempty"`   // WHATWG name of the encoding used to decode the page
+	MediaType    string `json:"-"`                   // media type that [Parse] used to read the page; see [MediaType]
 
-	NoIndex, NoFollow bool           // the page asks every crawler for this in <meta name=robots>
-	Asks              map[string]Ask // requests to a single crawler, as in <meta name=googlebot>, by the crawler's name in lower case
+	NoIndex, NoFollow bool           `json:"-"` // the page asks every crawler for this in <meta name=robots>
+	Asks              map[string]Ask `json:"-"` // requests to a single crawler, as in <meta name=googlebot>, by the crawler's name in lower case
 
-	H1         []string // text of each <h1> element, even if empty; at most 8, each cut to 300 bytes
-	Canonicals []string // distinct hrefs of rel=canonical as written; at most 8
+	H1         []string `json:"-"` // text of each <h1> element, even if empty; at most 8, each cut to 300 bytes
+	Canonicals []string `json:"-"` // distinct hrefs of rel=canonical as written; at most 8
 
-	Links       []Link      // links in document order; each pair of href and rel once
-	Embeds      []Embed     // images, scripts, styles and media, each href once; nil without Options.Embeds
-	Alternates  []Alternate // the <link rel=alternate> elements: feeds, and the page in other languages or formats
-	Prev, Next  string      // href of rel=prev and rel=next as written; "" if none
-	Breadcrumbs []string    // names of the pages above this one, top level first, as in "Home", "Shop", "Shoes"
+	Links       []Link      `json:"-"`                     // links in document order; each pair of href and rel once
+	Embeds      []Embed     `json:"-"`                     // images, scripts, styles and media, each href once; nil without Options.Embeds
+	Alternates  []Alternate `json:"alternates,omitempty"`  // the <link rel=alternate> elements: feeds, and the page in other languages or formats
+	Prev        string      `json:"prev,omitempty"`        // href of rel=prev as written; "" if none
+	Next        string      `json:"next,omitempty"`        // href of rel=next as written; "" if none
+	Breadcrumbs []string    `json:"breadcrumbs,omitempty"` // names of the pages above this one, top level first, as in "Home", "Shop", "Shoes"
 
-	Text string // the main text, one line for each block
-	Left string // running text that is not in Text, one line for each block; lines that are also in Text are omitted
-	Root string // rule that found the main text, one of the Root constants
+	Text string `json:"text"` // the main text, one line for each block
+	Left string `json:"-"`    // running text that is not in Text, one line for each block; lines that are also in Text are omitted
+	Root string `json:"root"` // rule that found the main text, one of the Root constants
 
-	Missing int // number of chapters of a document that its file lacks, or that cannot be read; 0 for a page
+	Missing int `json:"-"` // number of chapters of a document that its file lacks, or that cannot be read; 0 for a page
 
-	Bound string // why the HTML was not parsed into a tree, one of the Bound constants; "" if it was parsed
-	Needs string // evidence that scripts produce the text, one of the Needs constants; "" if there is none
+	Bound string `json:"-"` // why the HTML was not parsed into a tree, one of the Bound constants; "" if it was parsed
+	Needs string `json:"-"` // evidence that scripts produce the text, one of the Needs constants; "" if there is none
 
-	Markup markup.Facts // faults of the HTML; the zero value without Options.Markup, and for plain text
+	Markup markup.Facts `json:"-"` // faults of the HTML; the zero value without Options.Markup, and for plain text
 
-	Headings []Heading // the headings in Text, and its other lines to which a URL can lead, in order
+	Headings []Heading `json:"-"` // the headings in Text, and its other lines to which a URL can lead, in order
 
 	page *marked // for WriteHTML and Markdown; nil without Options.Page
 }

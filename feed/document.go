@@ -53,6 +53,9 @@ type Document struct {
 	Inlinks  *int     `json:"inlinks,omitempty" index:"integer"`  // nil unless [Options].Fields contains Inlinks
 	Outlinks []string `json:"outlinks,omitempty" index:"keyword"` // nil unless [Options].Fields contains Outlinks
 	Headings []string `json:"headings,omitempty" index:"text"`    // nil unless [Options].Fields contains Headings
+
+	Breadcrumbs []string   `json:"breadcrumbs,omitempty" index:"name"` // nil unless [Options].Fields contains Breadcrumbs
+	ContentHash dedup.Hash `json:"content_hash,omitzero" index:"id"`   // zero unless [Options].Fields contains ContentHash
 }
 
 // documentOf returns the document of a record, without text and Markdown.

@@ -20,10 +20,13 @@ const (
 	Inlinks  Field = "inlinks"  // number of other pages that link to the page
 	Outlinks Field = "outlinks" // URLs that the page links to
 	Headings Field = "headings" // headings of the main text
+
+	Breadcrumbs Field = "breadcrumbs"  // names of the pages above the page
+	ContentHash Field = "content_hash" // hash of the text
 )
 
 // Fields lists all optional fields.
-var Fields = []Field{Host, Depth, Inlinks, Outlinks, Headings}
+var Fields = []Field{Host, Depth, Inlinks, Outlinks, Headings, Breadcrumbs, ContentHash}
 
 // prepare counts the links to each page, if the field Inlinks is requested. It reads the links of
 // all pages.
@@ -80,6 +83,10 @@ func (opt *Options) addFields(d *Document, page *store.Content) {
 			d.Outlinks = targets(page)
 		case Headings:
 			d.Headings = headings(page)
+		case Breadcrumbs:
+			d.Breadcrumbs = page.Record.Breadcrumbs
+		case ContentHash:
+			d.ContentHash = dedup.HashOf([]byte(page.Text))
 		}
 	}
 }

@@ -130,9 +130,9 @@ func TestPackedForms(t *testing.T) {
 		of   reflect.Type
 		want uint64
 	}{
-		{reflect.TypeFor[store.Record](), 0x72738e152e4dbf90},
+		{reflect.TypeFor[store.Record](), 0x9bea32f7646c5ea2},
 		{reflect.TypeFor[frontier.Item](), 0xb196aa5aac295361},
-		{reflect.TypeFor[store.Tally](), 0xe66a5fa0ee008ed9},
+		{reflect.TypeFor[store.Tally](), 0xd5a40d1b8d217fd0},
 	} {
 		if got := xxh3.HashString(formOf(tt.of)); got != tt.want {
 			t.Errorf("the fields of %v have hash %#x, want %#x", tt.of, got, tt.want)

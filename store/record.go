@@ -54,11 +54,12 @@ type Record struct {
 	PublishedAt  string      `json:"published_at,omitempty"` // publication time in RFC 3339, or only the date
 	ModifiedAt   string      `json:"modified_at,omitempty"`  // last modification time in RFC 3339, or only the date
 	SiteName     string      `json:"site_name,omitempty"`
-	Root         string      `json:"root,omitempty"`       // rule by which the main text was found
-	NoIndex      bool        `json:"noindex,omitempty"`    // whether the page has noindex; such a page is judged, but is never in the feed
-	OtherLang    bool        `json:"other_lang,omitempty"` // whether the page declares a language other than Lang, the language of its text
-	Private      bool        `json:"private,omitempty"`    // whether the page was requested with the user's password, cookies or headers; such a page might not be public, and is not in the feed
-	Signals      string      `json:"signals,omitempty"`    // content signals in the host's robots.txt at the time of the fetch, such as "ai-train=no, search=yes"
+	Breadcrumbs  []string    `json:"breadcrumbs,omitempty"` // names of the pages above this one, top level first; at most [MaxHeadings]
+	Root         string      `json:"root,omitempty"`        // rule by which the main text was found
+	NoIndex      bool        `json:"noindex,omitempty"`     // whether the page has noindex; such a page is judged, but is never in the feed
+	OtherLang    bool        `json:"other_lang,omitempty"`  // whether the page declares a language other than Lang, the language of its text
+	Private      bool        `json:"private,omitempty"`     // whether the page was requested with the user's password, cookies or headers; such a page might not be public, and is not in the feed
+	Signals      string      `json:"signals,omitempty"`     // content signals in the host's robots.txt at the time of the fetch, such as "ai-train=no, search=yes"
 
 	DeadEnd string `json:"dead_end,omitempty"` // why no link of the page was followed: one of the DeadEnd constants; "" if links were followed, or if there is no special reason
 
@@ -230,25 +231,24 @@ func (r *Record) Cluster() dedup.Hash {
 
 // A Tally counts records. Pages returns the sum of Unique, Exact, Near and Thin.
 type Tally struct {
-	Unique    int64 `json:"unique"`
-	Exact     int64 `json:"exact"`
-	Near      int64 `json:"near"`
-	Thin      int64 `json:"thin"`
-	Other     int64 `json:"other"`
-	Redirects int64 `json:"redirects"`
-	Errors    int64 `json:"errors"`
-	Blocked   int64 `json:"blocked"`
-	Captchas  int64 `json:"captchas,omitempty"` // blocked URLs that were answered with a captcha
-	Skipped   int64 `json:"skipped"`            // files without text
-	Sitemaps  int64 `json:"sitemaps,omitempty"`
-	Later     int64 `json:"postponed,omitempty"`    // URLs that were not fetched, because their pattern kept returning duplicates
-	Unkept    int64 `json:"unkept"`                 // duplicates whose text is not kept
-	Capped    int64 `json:"capped"`                 // pages that were not compared with all similar leaders, because there were too many
-	Scripts   int64 `json:"need_scripts,omitempty"` // pages whose text needs scripts that were not run
-	Rendered  int64 `json:"rendered,omitempty"`     // pages that a browser rendered
-	Bytes     int64 `json:"bytes"`                  // total size of all decoded bodies
-
-	Unrendered int64 `json:"unrendered,omitempty"` // pages that the browser failed to render at the last visit; not counted in Scripts
+	Unique     int64 `json:"unique"`
+	Exact      int64 `json:"exact"`
+	Near       int64 `json:"near"`
+	Thin       int64 `json:"thin"`
+	Other      int64 `json:"other"`
+	Redirects  int64 `json:"redirects"`
+	Errors     int64 `json:"errors"`
+	Skipped    int64 `json:"skipped"`                // files without text
+	Unkept     int64 `json:"unkept"`                 // duplicates whose text is not kept
+	Capped     int64 `json:"capped"`                 // pages that were not compared with all similar leaders, because there were too many
+	Scripts    int64 `json:"need_scripts,omitempty"` // pages whose text needs scripts that were not run
+	Unrendered int64 `json:"unrendered,omitempty"`   // pages that the browser failed to render at the last visit; not counted in Scripts
+	Blocked    int64 `json:"blocked"`
+	Sitemaps   int64 `json:"sitemaps,omitempty"`
+	Later      int64 `json:"postponed,omitempty"` // URLs that were not fetched, because their pattern kept returning duplicates
+	Captchas   int64 `json:"captchas,omitempty"`  // blocked URLs that were answered with a captcha
+	Rendered   int64 `json:"rendered,omitempty"`  // pages that a browser rendered
+	Bytes      int64 `json:"bytes"`               // total size of all decoded bodies
 
 	Problems map[string]int64 `json:"problems,omitempty"` // errors by kind
 	GivenUp  map[string]int64 `json:"given_up,omitempty"` // errors by kind, for URLs that were given up after several attempts

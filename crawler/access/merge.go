@@ -2,6 +2,7 @@ package access
 
 import (
 	"cmp"
+	"reflect"
 	"slices"
 	"strings"
 )
@@ -35,35 +36,12 @@ func rank(pattern string) int {
 
 // or returns a copy of h whose unset fields are taken from fallback. Patterns for URLs add up.
 func (h Host) or(fallback Host) Host {
-	h.Pattern = cmp.Or(h.Pattern, fallback.Pattern)
-	h.Delay = cmp.Or(h.Delay, fallback.Delay)
-	h.PerHost = cmp.Or(h.PerHost, fallback.PerHost)
-	h.UserAgent = cmp.Or(h.UserAgent, fallback.UserAgent)
-	h.Include = slices.Concat(h.Include, fallback.Include)
-	h.Exclude = slices.Concat(h.Exclude, fallback.Exclude)
-	h.Pages = cmp.Or(h.Pages, fallback.Pages)
-	h.Bytes = cmp.Or(h.Bytes, fallback.Bytes)
-	h.Rate = cmp.Or(h.Rate, fallback.Rate)
-	if h.Headers == nil {
-		h.Headers = fallback.Headers
+	h.Include, h.Exclude = slices.Concat(h.Include, fallback.Include), slices.Concat(h.Exclude, fallback.Exclude)
+	to, from := reflect.ValueOf(&h).Elem(), reflect.ValueOf(fallback)
+	for i := range to.NumField() {
+		if to.Field(i).IsZero() {
+			to.Field(i).Set(from.Field(i))
+		}
 	}
-	h.Cookies = orList(h.Cookies, fallback.Cookies)
-	h.Basic = cmp.Or(h.Basic, fallback.Basic)
-	h.Login = cmp.Or(h.Login, fallback.Login)
-	h.Logout = cmp.Or(h.Logout, fallback.Logout)
-	h.Proxies = orList(h.Proxies, fallback.Proxies)
-	h.Render = cmp.Or(h.Render, fallback.Render)
-	h.Robots = cmp.Or(h.Robots, fallback.Robots)
-	h.Wait = cmp.Or(h.Wait, fallback.Wait)
-	h.WaitFor = cmp.Or(h.WaitFor, fallback.WaitFor)
-	h.Posts = cmp.Or(h.Posts, fallback.Posts)
-	h.Behaviors = orList(h.Behaviors, fallback.Behaviors)
 	return h
-}
-
-func orList[E any](list, less []E) []E {
-	if list == nil {
-		return less
-	}
-	return list
 }

@@ -115,7 +115,7 @@ func setupExport(flags *pflag.FlagSet) func(context.Context, Console, []string) 
 	flags.Var(oneOf(&o.Include, release.Unique, release.All), "include", "write unique and thin pages (unique), or all pages that have a verdict (all)")
 	flags.BoolVar(&o.Markdown, "markdown", false, "also write the main text as Markdown; the store must have been created with skink crawl --markdown")
 	flags.Var(oneOf(&o.Links, extract.LinksNone, extract.LinksText, extract.LinksWhole), "links", "with --markdown: remove links (none), keep only their text (text), or also keep their URLs (absolute)")
-	flags.Var(&list{kind: "stringSlice", commas: true, add: f.addField}, "fields", "`FIELDS` also write these fields (comma-separated): host, depth (links from a seed), inlinks (linking pages), outlinks (linked URLs), headings")
+	flags.Var(&list{kind: "stringSlice", commas: true, add: f.addField}, "fields", "`FIELDS` also write these fields (comma-separated): host, depth, inlinks, outlinks, headings, breadcrumbs, content_hash")
 	flags.BoolVar(&f.chunks, "chunks", false, "write or send passages instead of whole pages; a passage that occurs more than once is written once")
 	flags.Var(whole(&f.most, feed.MinPassageWords, fmt.Sprintf("%d or more", feed.MinPassageWords)), "chunk-words", "with --chunks: write passages of at most this many words")
 	flags.Var(whole(&o.MinWords, 0, "0 or more"), "min-words", "leave out pages with fewer words than this")
@@ -188,7 +188,7 @@ func (f *exportFlags) told(con Console, what string, written int, opt feed.Optio
 
 func (f *exportFlags) addField(name string) error {
 	if !slices.Contains(feed.Fields, feed.Field(name)) {
-		return errors.New("must be host, depth, inlinks, outlinks or headings")
+		return errors.New("must be host, depth, inlinks, outlinks, headings, breadcrumbs or content_hash")
 	}
 	f.opt.Fields = append(f.opt.Fields, feed.Field(name))
 	return nil

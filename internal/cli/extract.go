@@ -44,25 +44,10 @@ These commands print a page as a JSON object, and its main text as Markdown:
 }
 
 type extracted struct {
-	Path  string `json:"path"`
-	Title string `json:"title"`
-	Lang  string `json:"lang"`
-	Text  string `json:"text"`
-	Words int    `json:"words"` // number of words in the canonical text
-
-	Root        string              `json:"root"` // rule that found the element with the main text
-	SiteName    string              `json:"site_name,omitempty"`
-	Description string              `json:"description,omitempty"`
-	Author      string              `json:"author,omitempty"`
-	Published   string              `json:"published,omitempty"`
-	Modified    string              `json:"modified,omitempty"`
-	Canonical   string              `json:"canonical,omitempty"`
-	Prev        string              `json:"prev,omitempty"`
-	Next        string              `json:"next,omitempty"`
-	Breadcrumbs []string            `json:"breadcrumbs,omitempty"`
-	Alternates  []extract.Alternate `json:"alternates,omitempty"`
-	Charset     string              `json:"charset,omitempty"`
-	Markdown    string              `json:"markdown,omitempty"`
+	Path string `json:"path"`
+	*extract.Document
+	Words    int    `json:"words"` // number of words in the canonical text
+	Markdown string `json:"markdown,omitempty"`
 }
 
 type extractFlags struct {
@@ -137,13 +122,7 @@ func (f *extractFlags) print(w io.Writer, name string, doc *extract.Document) er
 		_, err := fmt.Fprintln(w, harmless.Lines(doc.Text))
 		return err
 	}
-	return writeLine(w, extracted{
-		Path: name, Title: doc.Title, Lang: doc.Lang, Text: doc.Text, Words: words.Len(),
-		Root: doc.Root, SiteName: doc.SiteName, Description: doc.Description,
-		Author: doc.Author, Published: doc.Published, Modified: doc.Modified, Canonical: doc.Canonical,
-		Prev: doc.Prev, Next: doc.Next, Breadcrumbs: doc.Breadcrumbs, Alternates: doc.Alternates, Charset: doc.Charset,
-		Markdown: markdown,
-	})
+	return writeLine(w, extracted{name, doc, words.Len(), markdown})
 }
 
 // archiveStart is the number of bytes at the beginning of a file that are examined to find out

@@ -152,7 +152,6 @@ func (f *tuneFlags) tune(ctx context.Context, con Console, name string, p *tuneP
 	best := result.recommended()
 	of := scores[slices.Index(ways, best.Way)]
 	result.Recommendation = recommendation{best.Way, best.Choice, best.Quality, dedup.Bootstrap(of, pagesOf(pairs), f.similarities)}
-	result.curve = dedup.Combinations([]dedup.Way{best.Way}, [][]dedup.Scored{of}, f.similarities)
 	return result, ctx.Err()
 }
 

@@ -18,8 +18,6 @@ type tuning struct {
 	Recommendation recommendation      `json:"recommendation"`
 	Tried          []dedup.Tuned       `json:"tried"` // all combinations with their best thresholds, best combination first
 	Combinations   []dedup.Combination `json:"combinations,omitempty"`
-
-	curve []dedup.Combination // quality of the recommended way at each threshold
 }
 
 type recommendation struct {

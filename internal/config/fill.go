@@ -3,12 +3,13 @@ package config
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
+
+	"skink/store/disk"
 )
 
 // variable matches a variable: an escaped one ($${), one with a name, or one without an end.
@@ -47,7 +48,7 @@ func (p *parser) value(name string) (string, error) {
 	if file, ok := strings.CutPrefix(name, "file:"); ok {
 		text, err := p.read(file)
 		if err != nil {
-			return "", fmt.Errorf("read %s: %w", file, reason(err))
+			return "", fmt.Errorf("read %s: %w", file, disk.Reason(err))
 		}
 		return strings.TrimSuffix(strings.TrimSuffix(string(text), "\n"), "\r"), nil
 	}
@@ -68,12 +69,4 @@ func (p *parser) read(path string) ([]byte, error) {
 	}
 	p.file.Read = append(p.file.Read, path)
 	return os.ReadFile(path)
-}
-
-// reason returns the cause of an error from reading a file, without the file's name.
-func reason(err error) error {
-	if of, ok := errors.AsType[*fs.PathError](err); ok {
-		return of.Err
-	}
-	return err
 }

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/net/http/httpguts"
 
 	"skink/crawler/access"
+	"skink/store/disk"
 )
 
 // ownKeys are the keys of a host's section that are no flags.
@@ -182,7 +183,7 @@ func (p *parser) cookies(v any) (access.Cookies, error) {
 		name := elements(v)[i] // errors name a file as spelled in the configuration
 		text, err := p.read(file)
 		if err != nil {
-			return nil, fmt.Errorf("cookies: read %s: %w", name, reason(err))
+			return nil, fmt.Errorf("cookies: read %s: %w", name, disk.Reason(err))
 		}
 		found, err := parseCookies(string(text))
 		if err != nil {

@@ -349,15 +349,21 @@ func (got *reading) describe(doc *extract.Document) {
 	}
 	r.OtherLang = language.Detects(doc.DeclaredLang) && doc.DeclaredLang != r.Lang
 	r.TitleFrom, r.SharedOnly = doc.TitleFrom, doc.SharedOnly
-	for _, h := range doc.H1[:min(len(doc.H1), store.MaxHeadings)] {
-		r.H1 = append(r.H1, cut(h, maxName))
-	}
+	r.H1, r.Breadcrumbs = names(doc.H1), names(doc.Breadcrumbs)
 	if doc.Missing > 0 {
 		r.Detail = document.Incomplete(doc)
 	}
 	if doc.Bound != "" {
 		got.bound(doc.Bound)
 	}
+}
+
+// names cuts a list of names of a page, and each of them.
+func names(list []string) (all []string) {
+	for _, name := range list[:min(len(list), store.MaxHeadings)] {
+		all = append(all, cut(name, maxName))
+	}
+	return all
 }
 
 // relate skips URLs that cannot be resolved.
