@@ -7,7 +7,7 @@ import (
 	"skink/store"
 )
 
-// A hostCount counts the judged pages of each host. The zero value is ready to use.
+// A hostCount counts the judged pages of each host.
 type hostCount struct {
 	byName map[string]*store.Tally
 	led    map[leading]int64
@@ -20,9 +20,6 @@ type leading struct{ host, by string }
 func (c *hostCount) add(r *store.Record) {
 	if r.Kind != store.Page {
 		return
-	}
-	if c.byName == nil {
-		c.byName, c.led = map[string]*store.Tally{}, map[leading]int64{}
 	}
 	host := store.HostOf(r.URL)
 	if c.byName[host] == nil {

@@ -43,7 +43,7 @@ func (src stored) Head(ctx context.Context) (r Report, err error) {
 		return r, err
 	}
 	r.About = &About{}
-	var count hostCount
+	count := hostCount{map[string]*store.Tally{}, map[leading]int64{}}
 	for page, err := range src.s.Changes(ctx, "", store.WantRecord) {
 		if err := cmp.Or(err, ctx.Err()); err != nil {
 			return r, err

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"context"
 
 	"skink/dedup"
@@ -35,11 +36,7 @@ func (b *batch) whyLeads(ctx context.Context, leader *store.Record) (string, err
 		return b.src.why.WhyLeads(ctx, leader)
 	}
 	err := b.read(ctx)
-	first := b.first[leader.ID]
-	if first == nil {
-		first = b.nextOf(leader.ID)
-	}
-	return first.why(leader, b.set.Contained > 0), err
+	return cmp.Or(b.first[leader.ID], b.nextOf(leader.ID)).why(leader, b.set.Contained > 0), err
 }
 
 // why returns why a page leads those that were added. contained says whether the rule is containment.

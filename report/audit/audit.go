@@ -207,13 +207,12 @@ func (a *Audit) count(r *store.Record) {
 }
 
 func (a *Audit) readLinks(ctx context.Context, s store.Reader) error {
-	at := int32(-1)
 	for change, err := range s.Changes(ctx, "", store.WantLinks) {
 		if err := cmp.Or(err, ctx.Err()); err != nil {
 			return fmt.Errorf("read links: %w", err)
 		}
-		var known bool
-		if at, known = a.site.at[change.Record.ID]; !known || len(change.Links) == 0 {
+		at, known := a.site.at[change.Record.ID]
+		if !known || len(change.Links) == 0 {
 			continue // the URL was first visited after readRecords, or has no links
 		}
 		a.site.link(at, change.Links)

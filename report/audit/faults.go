@@ -163,7 +163,9 @@ func (f *Finding) conclude(c *checks) {
 				once[key], f.keys[p.entry] = true, key
 				f.entries = append(f.entries, p.entry)
 				n, of := c.count[key], c.pages[p.host]
-				if c.shares[key] = report.Grouped(n) + " of " + report.Grouped(of); !f.fault.OfHeader() {
+				if c.shares[key] = report.Grouped(n) + " of " + report.Grouped(of); f.fault.OfHeader() {
+					f.ofHosts += n
+				} else {
 					c.shares[key] += " (" + report.Share(n, of) + "): fix the template"
 				}
 			}

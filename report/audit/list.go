@@ -68,6 +68,7 @@ type Finding struct {
 	seen      []faulty            // pages with the fault
 	keys      map[entry]uint64    // numbers that identify entries across crawls, if they are not about their page alone; other entries are identified by their page, or by both pages if pairs is set
 	also      map[uint64][]uint64 // further numbers under which an earlier crawl may have an entry, by its own number
+	ofHosts   int64               // number of pages with the fault, if hosts are counted
 	unchecked bool                // whether this store lacks the data to check for the finding
 	since     *Difference
 	all       []compared // if since is set, all rows in display order
@@ -102,8 +103,11 @@ func (f *Finding) Count() int { return len(f.entries) - f.apart }
 func (f *Finding) Apart() int { return f.apart }
 
 // Besides describes the pages that have the problem but are not counted, or returns "" if there are
-// none.
+// none. If hosts are counted, these are the pages of the hosts.
 func (f *Finding) Besides() string {
+	if f.ofHosts > 0 {
+		return report.Counted(f.ofHosts, "page")
+	}
 	return besides(int64(f.apart), f.list)
 }
 
