@@ -80,21 +80,3 @@ func Tune(ways []Way, scores [][]Scored, thresholds []float64) []Tuned {
 	})
 	return all
 }
-
-// A Combination is a [Way] with a threshold, and the quality of the resulting decisions.
-type Combination struct {
-	Way
-	Threshold float64 `json:"threshold"`
-	Quality
-}
-
-// Combinations returns the quality of each way's decisions at each threshold.
-func Combinations(ways []Way, scores [][]Scored, thresholds []float64) []Combination {
-	all := make([]Combination, 0, len(ways)*len(thresholds))
-	for i, w := range ways {
-		for _, t := range thresholds {
-			all = append(all, Combination{w, t, Assess(scores[i], t)})
-		}
-	}
-	return all
-}

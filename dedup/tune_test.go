@@ -121,8 +121,4 @@ func TestTune(t *testing.T) {
 	if !slices.Equal(order, []int{3, 2, 4, 12, 40, 9, 10}) || got[0].F1 != 1 || got[6].F1 >= 1 {
 		t.Errorf("%v: %+v", order, got)
 	}
-	all := Combinations(ways, scores, []float64{.25, .5})
-	if len(all) != 7*2 || all[2].Shingle != 2 || all[2].Threshold != .25 || all[3].Threshold != .5 || all[3].Quality != Assess(good, .5) {
-		t.Errorf("%d combinations: %+v", len(all), all)
-	}
 }

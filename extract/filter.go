@@ -139,15 +139,19 @@ func (s *survey) dropOrphans() {
 	if !s.hasLabels(first, last) {
 		return
 	}
-	lost, kept := false, false // whether any block between heading i and the next heading was dropped, and whether any was kept
+	lost, kept := last, false // the first block between heading i and the next heading that was dropped, and whether any was kept
 	for i := last - 1; i >= first; i-- {
 		b := &s.blocks[i]
 		switch {
 		case b.kind == heading && !b.dropped:
-			b.dropped = lost && !kept
-			lost, kept = false, false
+			box := b.elem // the smallest box that has more than the heading
+			for box >= 0 && s.elems[box].last <= s.elems[box].first+1 {
+				box = s.elems[box].parent
+			}
+			b.dropped = !kept && box >= 0 && lost < min(last, s.elems[box].last)
+			lost, kept = last, false
 		case b.dropped:
-			lost = true
+			lost = i
 		default:
 			kept = true
 		}

@@ -19,12 +19,18 @@ func (s *survey) keepFlow() {
 		return
 	}
 	var boxes []int32
+	terse := map[boxKind]int{} // for each kind of box, how many more have no running text than have some
 	for i := int32(0); i < int32(len(s.elems)); {
 		if !s.isPlaced(i) {
 			i++
 			continue
 		}
 		boxes = append(boxes, i)
+		if s.within(i).runs == 0 {
+			terse[s.kindOfBox(i)]++
+		} else {
+			terse[s.kindOfBox(i)]--
+		}
 		i = s.elems[i].end
 	}
 	if boxes == nil {
@@ -32,7 +38,7 @@ func (s *survey) keepFlow() {
 	}
 	text := s.stretches()
 	for _, i := range boxes {
-		if e := &s.elems[i]; text.isIn(e.parent) {
+		if e := &s.elems[i]; text.isIn(e.parent) && terse[s.kindOfBox(i)] < 2 {
 			for j := i; j < e.end; j++ {
 				s.elems[j].mark &^= markPlace // the class names of inner elements repeat its name
 			}

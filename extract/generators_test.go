@@ -168,7 +168,7 @@ var generators = []generator{
 	{
 		name:      "typedoc",
 		container: ".col-content",
-		noText:    ".tsd-breadcrumb, .tsd-anchor-icon, .tsd-sources, .tsd-index-panel", // path, link signs, links to the source, links to the page's own sections
+		noText:    ".tsd-breadcrumb, .tsd-anchor-icon, .tsd-sources", // path, link signs, links to the source
 	},
 	{
 		name:      "fossil",
@@ -179,6 +179,25 @@ var generators = []generator{
 		name:      "jsdoc",
 		container: "#main",
 		noText:    ".details .tag-source", // links to the source
+	},
+	{
+		name:      "yard",
+		container: "#content",
+		noText:    ".summary_toggle, .showSource, .source_code, #toc", // source that is shown on a click
+	},
+	{
+		name:      "jekyll",
+		container: ".post-title, .post-content",
+	},
+	{
+		name:      "hexo",
+		container: ".article-entry, .article-title",
+		noText:    ".headerlink, .gutter", // link signs, line numbers
+	},
+	{
+		name:      "gitit",
+		container: "#wikipage",
+		noText:    "#TOC",
 	},
 }
 

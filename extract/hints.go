@@ -170,7 +170,9 @@ func inlineHidden(n *html.Node) bool {
 		case "style":
 			hidden = hidden || displayNone(n.Attr[i].Val)
 		case "class":
-			hidden = hidden || screenReaderOnly(n.Attr[i].Val)
+			hidden = hidden || screenReaderOnly(n.Attr[i].Val) || strings.HasSuffix(n.Attr[i].Val, "tooltiptext")
+		case "role":
+			hidden = hidden || n.Attr[i].Val == "tooltip"
 		}
 	}
 	if !hidden {

@@ -29,10 +29,11 @@ type survey struct {
 	doc      *Document
 
 	genre
-	mute   int   // number of open elements whose text is not displayed
-	fields int32 // number of form fields so far: <input>, <textarea>, <select>
-	spans  spans
-	row    int32 // index in elems of the open table row that is one block, or -1; see isData
+	mute     int   // number of open elements whose text is not displayed
+	fields   int32 // number of form fields so far: <input>, <textarea>, <select>
+	spans    spans
+	commands commands
+	row      int32 // index in elems of the open table row that is one block, or -1; see isData
 
 	ogTitle, ogDescription bool // doc.Title and doc.Description are from Open Graph and may be replaced
 
@@ -202,6 +203,9 @@ func (s *survey) enter(n *html.Node, k kind) bool {
 	switch {
 	case k == cell && s.row >= 0:
 		s.beginCell()
+		if s.commands.has(n) {
+			s.mute++
+		}
 	case k == row && s.row >= 0:
 	default:
 		s.flush()
@@ -254,6 +258,9 @@ func (s *survey) leave(n *html.Node) {
 	at := s.elem
 	e := &s.elems[at]
 	if k == cell && s.row >= 0 {
+		if s.commands.has(n) {
+			s.mute--
+		}
 		s.endCell(n)
 	}
 	if at == s.row {

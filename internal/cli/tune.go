@@ -47,7 +47,6 @@ type tuneFlags struct {
 	shingles     []int // empty means triedShingles
 	measures     *list
 	similarities []float64 // in ascending order
-	all          bool
 	json         bool
 	quiet        bool
 }
@@ -73,7 +72,6 @@ func setupTune(flags *pflag.FlagSet) func(context.Context, Console, []string) er
 	flags.Var(f.units, "unit", "`word|char` try only shingles that consist of words (word) or of characters (char) (repeatable)")
 	flags.Var(&list{kind: "int", commas: true, add: f.addShingle}, "shingle", "try only shingles of these lengths, separated by commas (default: 1 to 12 words, 4 to 50 characters)")
 	flags.Var(f.measures, "measure", "`MEASURE` try only this measure of similarity (repeatable)")
-	flags.BoolVar(&f.all, "all", false, "print the results of all combinations of settings, not only the best ones")
 	flags.BoolVar(&f.json, "json", false, "print the result as a JSON object")
 	flags.Var(&list{kind: "float64", commas: true, add: f.addSimilarity}, "similarity", "try only these similarities (default: 0.05 to 1 in steps of 0.01)")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "do not show progress")
@@ -145,9 +143,6 @@ func (f *tuneFlags) tune(ctx context.Context, con Console, name string, p *tuneP
 		if p.Duplicate {
 			result.Duplicates++
 		}
-	}
-	if f.all {
-		result.Combinations = dedup.Combinations(ways, scores, f.similarities)
 	}
 	best := result.recommended()
 	of := scores[slices.Index(ways, best.Way)]

@@ -13,11 +13,10 @@ import (
 
 // A tuning is the output of skink tune. The JSON field names are stable.
 type tuning struct {
-	Pairs          int                 `json:"pairs"`
-	Duplicates     int                 `json:"duplicates"`
-	Recommendation recommendation      `json:"recommendation"`
-	Tried          []dedup.Tuned       `json:"tried"` // all combinations with their best thresholds, best combination first
-	Combinations   []dedup.Combination `json:"combinations,omitempty"`
+	Pairs          int            `json:"pairs"`
+	Duplicates     int            `json:"duplicates"`
+	Recommendation recommendation `json:"recommendation"`
+	Tried          []dedup.Tuned  `json:"tried"` // all combinations with their best thresholds, best combination first
 }
 
 type recommendation struct {
@@ -37,7 +36,7 @@ func (t *tuning) recommended() dedup.Tuned {
 	return t.Tried[max(i, 0)]
 }
 
-// shownWays is the number of combinations in the text output without --all.
+// shownWays is the number of combinations in the text output.
 const shownWays = 20
 
 func (t *tuning) print(w io.Writer) error {
@@ -45,23 +44,14 @@ func (t *tuning) print(w io.Writer) error {
 	t.printRecommendation(w)
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "\nform\tunit\tshingle\tmeasure\tthreshold (same F1)\tprecision\trecall\tF1\tcross-validated: precision\trecall\tF1")
-	for i, c := range t.Tried {
-		if i == shownWays && t.Combinations == nil {
-			break
-		}
+	for _, c := range t.Tried[:min(len(t.Tried), shownWays)] {
 		fmt.Fprintf(table, "%s\t%s\t%d\t%s\t%s (%s–%s)\t%s\t%s\n", c.Form, c.Unit, c.Shingle, c.Measure, hundredths(c.Threshold), hundredths(c.Tied[0]), hundredths(c.Tied[1]), columns(c.Quality), columns(c.CrossValidated))
-	}
-	for i, c := range t.Combinations {
-		if i == 0 {
-			fmt.Fprintln(table, "\nform\tunit\tshingle\tmeasure\tthreshold\tprecision\trecall\tF1")
-		}
-		fmt.Fprintf(table, "%s\t%s\t%d\t%s\t%s\t%s\n", c.Form, c.Unit, c.Shingle, c.Measure, hundredths(c.Threshold), columns(c.Quality))
 	}
 	if err := table.Flush(); err != nil {
 		return err
 	}
-	if n := len(t.Tried) - shownWays; n > 0 && t.Combinations == nil {
-		fmt.Fprintf(w, "and %s more combinations: use --all to print all combinations with every threshold\n", report.Grouped(n))
+	if n := len(t.Tried) - shownWays; n > 0 {
+		fmt.Fprintf(w, "and %s more combinations: use --json to print all of them\n", report.Grouped(n))
 	}
 	return nil
 }

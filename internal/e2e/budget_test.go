@@ -27,7 +27,7 @@ var budgets = map[string]int{
 	"crawler/wire":          1_500,
 	"dedup":                 2_310,
 	"document":              1_030,
-	"extract":               5_860,
+	"extract":               5930,
 	"extract/markup":        850,
 	"feed":                  1_520,
 	"frontier":              900,
