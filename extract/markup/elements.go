@@ -73,7 +73,7 @@ func schemeOf(href string) string {
 // misspelled reports whether a scheme is http or https with a mistake: it has only letters of these two, and no other
 // scheme has both of t and p among them.
 func misspelled(scheme string) bool {
-	return strings.Trim(scheme, "https") == "" && strings.Contains(scheme, "t") && strings.Contains(scheme, "p") &&
+	return strings.Trim(scheme, "htps") == "" && strings.Contains(scheme, "t") && strings.Contains(scheme, "p") &&
 		scheme != "http" && scheme != "https" && scheme != "shttp"
 }
 

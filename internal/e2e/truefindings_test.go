@@ -197,7 +197,7 @@ var findingChecks = map[string]func(p *pageTokens, row *findingRow) bool{
 	},
 	"markup.language": func(p *pageTokens, _ *findingRow) bool { return !strings.HasPrefix(p.lang, "en") },
 	"links.scheme": func(p *pageTokens, _ *findingRow) bool {
-		return slices.ContainsFunc(p.hrefs, func(href string) bool { return strings.Trim(strings.Split(href, ":")[0], "https") == "" })
+		return slices.ContainsFunc(p.hrefs, func(href string) bool { return strings.Trim(strings.Split(href, ":")[0], "htps") == "" })
 	},
 	"noindex":    func(p *pageTokens, _ *findingRow) bool { return strings.Contains(p.metas["robots"], "noindex") },
 	"urls.upper": func(_ *pageTokens, row *findingRow) bool { return pathOf(row.URL) != strings.ToLower(pathOf(row.URL)) },
