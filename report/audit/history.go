@@ -61,8 +61,9 @@ type Crawl struct {
 	Counts  map[string]int `json:"counts"`        // number of entries of each finding that the audit checked for, by full name
 	Cut     []string       `json:"cut,omitempty"` // findings whose entries are not kept because there are too many
 	Slot    int            `json:"slot"`
-	Parts   int            `json:"parts"` // number of values in the slot
-	Sum     string         `json:"sum"`   // checksum of the slot
+	Parts   int            `json:"parts"`  // number of values in the slot
+	Sum     string         `json:"sum"`    // checksum of the slot
+	Serial  int            `json:"serial"` // increases with each change of the list, so that no list occurs twice
 }
 
 // A History lists those crawls of a store whose findings are kept.
@@ -154,6 +155,9 @@ func Keep(ctx context.Context, s store.Meta, a *Audit, at time.Time) (*Crawl, er
 		}
 		c.Crawl = h.Now
 		c.Slot = h.freeSlot()
+		for _, old := range h.Kept {
+			c.Serial = max(c.Serial, old.Serial+1)
+		}
 		for i, part := range parts {
 			if err := s.SetMeta(ctx, partName(c.Slot, i), part); err != nil {
 				return nil, fmt.Errorf("save findings: %w", err)
