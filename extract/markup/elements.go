@@ -139,16 +139,16 @@ func isDecoration(n *html.Node) bool {
 	return role == "presentation" || role == "none" || node.Attr(n, "aria-hidden") == "true"
 }
 
-// vague lists link text that does not say where the link leads, each between two bars.
-const vague = "|click here|click this|here|right here|more|read more|learn more|see more|more info|more information|this link|this page|" +
-	"hier|hier klicken|klicken sie hier|mehr|mehr erfahren|mehr lesen|weiterlesen|" +
-	"ici|cliquez ici|en savoir plus|lire la suite|aquí|haga clic aquí|leer más|más información|"
+// vague lists link text that does not say where the link leads.
+var vague = strings.Split("click here|click this|here|right here|more|read more|learn more|see more|more info|more information|this link|this page|"+
+	"hier|hier klicken|klicken sie hier|mehr|mehr erfahren|mehr lesen|weiterlesen|"+
+	"ici|cliquez ici|en savoir plus|lire la suite|aquí|haga clic aquí|leer más|más información", "|")
 
 // longestVague is the length of the longest text in vague, in bytes.
 const longestVague = 20
 
 func isVague(text string) bool {
-	return len(text) <= longestVague && strings.Contains(vague, "|"+strings.ToLower(text)+"|")
+	return len(text) <= longestVague && slices.Contains(vague, strings.ToLower(text))
 }
 
 func (r *reader) anchor(n *html.Node) {
@@ -168,7 +168,7 @@ func (r *reader) anchor(n *html.Node) {
 		return
 	}
 	switch {
-	case localLink.MatchString(href):
+	case (href[0] == 'h' || href[0] == 'f') && localLink.MatchString(href):
 		r.found(LinkLocal, href)
 	case strings.IndexByte(href, '=') > 0 && session.MatchString(href):
 		r.found(LinkSession, href)
@@ -200,17 +200,20 @@ func hasText(n *html.Node) bool {
 // scripted reports whether scripts probably handle clicks on an element, so its attributes do not
 // show what a click does.
 func scripted(n *html.Node) bool {
-	return slices.ContainsFunc(n.Attr, func(a html.Attribute) bool { return handled.MatchString(a.Key) })
+	return bound(n) || hasKey(n, "on", "data-", "role", "aria-controls", "aria-expanded", "aria-haspopup")
 }
 
 // bound reports whether a script framework probably sets an attribute or the text of an element.
-func bound(n *html.Node) bool {
-	return slices.ContainsFunc(n.Attr, func(a html.Attribute) bool { return framework.MatchString(a.Key) })
+func bound(n *html.Node) bool { return hasKey(n, "@", ":", "v-", "x-", "ng-", "hx-") }
+
+// hasKey reports whether the name of an attribute begins with one of these texts.
+func hasKey(n *html.Node, begins ...string) bool {
+	return slices.ContainsFunc(n.Attr, func(a html.Attribute) bool {
+		return slices.ContainsFunc(begins, func(with string) bool { return strings.HasPrefix(a.Key, with) })
+	})
 }
 
 var (
-	framework = regexp.MustCompile(`^([@:]|v-|x-|ng-|hx-)`)
-	handled   = regexp.MustCompile(`^([@:]|v-|x-|ng-|hx-|on|data-|role$|aria-(controls|expanded|haspopup)$)`)
 	localLink = regexp.MustCompile(`^(file:|https?://(localhost|127\.0\.0\.1|\[::1\])([/:]|$))`)
 	session   = regexp.MustCompile(`(?i)[;?&](jsessionid=|phpsessid=|aspsessionid)`)
 )
