@@ -36,6 +36,7 @@ func (s *survey) keepFlow() {
 	if boxes == nil {
 		return
 	}
+	delete(terse, boxKind{})
 	text := s.stretches()
 	for _, i := range boxes {
 		if e := &s.elems[i]; text.isIn(e.parent) && terse[s.kindOfBox(i)] < 2 {

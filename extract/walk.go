@@ -57,6 +57,7 @@ type elem struct {
 	mark        mark
 	byID        mark // marks that the box has only because of its id attribute
 	roots       rootHint
+	commands    bool // the box is a cell whose text is not displayed, because it has only commands
 }
 
 // walk surveys a tree, and sets the metadata and links of d.
@@ -203,14 +204,15 @@ func (s *survey) enter(n *html.Node, k kind) bool {
 	switch {
 	case k == cell && s.row >= 0:
 		s.beginCell()
-		if s.commands.has(n) {
-			s.mute++
-		}
 	case k == row && s.row >= 0:
 	default:
 		s.flush()
 	}
 	s.push(n, k)
+	if k == cell && s.row >= 0 && s.commands.has(n) {
+		s.elems[s.elem].commands = true
+		s.mute++
+	}
 	if k == row && s.row < 0 {
 		data := isData(n)
 		if data {
@@ -257,10 +259,10 @@ func (s *survey) leave(n *html.Node) {
 	}
 	at := s.elem
 	e := &s.elems[at]
+	if e.commands {
+		s.mute--
+	}
 	if k == cell && s.row >= 0 {
-		if s.commands.has(n) {
-			s.mute--
-		}
 		s.endCell(n)
 	}
 	if at == s.row {

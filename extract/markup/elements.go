@@ -200,7 +200,7 @@ func hasText(n *html.Node) bool {
 // scripted reports whether scripts probably handle clicks on an element, so its attributes do not
 // show what a click does.
 func scripted(n *html.Node) bool {
-	return bound(n) || hasKey(n, "on", "data-", "role", "aria-controls", "aria-expanded", "aria-haspopup")
+	return bound(n) || hasKey(n, "on", "data-") || node.HasAttr(n, "role") || node.HasAttr(n, "aria-controls") || node.HasAttr(n, "aria-expanded") || node.HasAttr(n, "aria-haspopup")
 }
 
 // bound reports whether a script framework probably sets an attribute or the text of an element.
@@ -214,8 +214,8 @@ func hasKey(n *html.Node, begins ...string) bool {
 }
 
 var (
-	localLink = regexp.MustCompile(`^(file:|https?://(localhost|127\.0\.0\.1|\[::1\])([/:]|$))`)
-	session   = regexp.MustCompile(`(?i)[;?&](jsessionid=|phpsessid=|aspsessionid)`)
+	localLink = regexp.MustCompile(`^(file:.|https?://(localhost|127\.0\.0\.1|\[::1\])([/:]|$))`)
+	session   = regexp.MustCompile(`(?i)[;?](.*[;?&])?(jsessionid=|phpsessid=|aspsessionid)`)
 )
 
 // maxRead is the maximum number of nodes visited to collect the text of an element.
@@ -277,13 +277,14 @@ func (r *reader) script(n *html.Node) {
 	}
 }
 
-// button checks a button. A custom element in it may have text of its own.
+// button checks a button. A custom element in it may have text of its own, as may the rest of a button with many nodes.
 func (r *reader) button(n *html.Node) {
 	if textOf(n) != "" || hasPicture(n) || bound(n) || r.inNoscript > 0 {
 		return
 	}
+	left := maxRead
 	for d := range n.Descendants() {
-		if d.Type == html.ElementNode && (bound(d) || strings.Contains(d.Data, "-") || d.DataAtom == atom.Slot) {
+		if left--; left < 0 || d.Type == html.ElementNode && (bound(d) || strings.Contains(d.Data, "-") || d.DataAtom == atom.Slot) {
 			return
 		}
 	}
