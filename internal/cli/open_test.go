@@ -32,3 +32,31 @@ func TestCrawlWaitsForAMoment(t *testing.T) {
 		t.Errorf("exit code %d\n%s", code, &messages)
 	}
 }
+
+// A copy takes the place of a store although another process holds that store for a moment, as skink
+// status does.
+func TestCopyWaitsForAMoment(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "store")
+	s, err := badger.Open(dir, badger.Options{Create: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	beside, err := openAside(t.Context(), dir)
+	if err == nil {
+		err = beside.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	release, ok, err := lock.Try(dir)
+	if err != nil || !ok {
+		t.Fatal(ok, err)
+	}
+	time.AfterFunc(100*time.Millisecond, release)
+	if err := beside.take(); err != nil {
+		t.Error(err)
+	}
+}

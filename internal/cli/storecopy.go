@@ -107,7 +107,7 @@ func openAside(ctx context.Context, name string) (a aside, err error) {
 			_, err := badger.RewriteIn(name)
 			return errors.Join(err, place.discard())
 		}
-		return aside{s, func() error { return badger.TakeRewritten(name) }, remove}, err
+		return aside{s, func() error { return untilFree(ctx, func() error { return badger.TakeRewritten(name) }) }, remove}, err
 	}
 	at, err := addressOf(name)
 	if err != nil {
