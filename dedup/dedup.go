@@ -35,7 +35,6 @@
 //
 //   - all measures from the literature ([Compare]);
 //   - the passages that two texts share ([Passages]);
-//   - the published systems by name ([Profile]);
 //   - clusters over all pages ([Taken]), with all similar pairs ([Join]) or all excerpts ([Excerpts]);
 //   - the search for the form, shingle and threshold that fit labeled pairs ([Tune]).
 //

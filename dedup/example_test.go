@@ -79,10 +79,3 @@ func ExampleBandsFor() {
 	fmt.Printf("%v: finds %.3f of the pairs at .8, %.3f of those at .5\n", s, s.Probability(0.8), s.Probability(0.5))
 	// Output: bands: at least 1 of 12 bands of 7 minima each is equal: finds 0.941 of the pairs at .8, 0.090 of those at .5
 }
-
-// This example compares two texts by a published system.
-func ExampleProfile_Score() {
-	r := dedup.Elementary.Score("Текст для сравнения номер один", "Текст для сравнения номер два", dedup.ProfileInput{})
-	fmt.Println(r.Score, r.Unit)
-	// Output: 25 percent
-}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"slices"
 	"unicode/utf8"
 
 	"github.com/spf13/pflag"
@@ -29,24 +28,22 @@ contain. A URL is fetched without reading robots.txt. With --store, A and B are 
 store, given by URL or id.`,
 	more: `
 Pages with fewer than --min-words words are thin, unless their texts are equal. With --check
-the exit code is 3 if the pages are not duplicates. --profile uses the method of a published
-system, and prints only its score.
+the exit code is 3 if the pages are not duplicates.
 
 --store compares the stored texts with the settings of their crawl, unless flags change these
 settings. It works even while a crawl is running, or if the pages no longer exist on the web.`,
 	setup: setupCompare,
-	rules: slices.Concat(ruleRules, []flagRule{{"profile", excludes, "check,html", "only the score is printed"}}),
+	rules: ruleRules,
 }
 
 type compareFlags struct {
-	flags   *pflag.FlagSet
-	store   string // store with the pages; "" means that the arguments are files or URLs
-	rule    *ruleFlags
-	json    bool
-	check   bool
-	html    string
-	profile dedup.Profile   // "" means none
-	fetch   crawler.Options // options for fetching a page
+	flags *pflag.FlagSet
+	store string // store with the pages; "" means that the arguments are files or URLs
+	rule  *ruleFlags
+	json  bool
+	check bool
+	html  string
+	fetch crawler.Options // options for fetching a page
 }
 
 func setupCompare(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
@@ -58,7 +55,6 @@ func setupCompare(flags *pflag.FlagSet) func(context.Context, Console, []string)
 	flags.StringVar(&f.html, "html", "", "`FILE` write to this file an HTML page that shows both texts with the shared passages highlighted")
 	isOutput(flags, "html", fileOutput, "")
 	addPrivateFlag(flags, &f.fetch)
-	flags.Var(oneOf(&f.profile, dedup.ZelenkovSegalovich, dedup.Elementary, dedup.KShingles), "profile", "compare using this published method, and print only its score")
 	return f.run
 }
 
@@ -89,9 +85,6 @@ func (f *compareFlags) run(ctx context.Context, con Console, args []string) erro
 	rule, err := session.RuleOf(p.settings)
 	if err != nil {
 		return err
-	}
-	if f.profile != "" {
-		return f.printProfile(con.Out, p.docs, rule.Shingling)
 	}
 	c, err := compare(p, rule)
 	if err != nil {
@@ -136,25 +129,6 @@ func (f *compareFlags) print(ctx context.Context, con Console, c *sideBySide) er
 	}
 	if f.check && c.Verdict != dedup.Near && c.Verdict != dedup.Exact {
 		return exitError(exitDiffers)
-	}
-	return nil
-}
-
-func (f *compareFlags) printProfile(w io.Writer, docs [2]*extract.Document, s dedup.Shingling) error {
-	r := f.profile.Score(docs[0].Text, docs[1].Text, dedup.ProfileInput{LangA: docs[0].Lang, LangB: docs[1].Lang, Shingling: s})
-	if f.json {
-		return report.WriteJSON(w, r)
-	}
-	unit := ""
-	if r.Unit == "percent" {
-		unit = "%"
-	}
-	fmt.Fprintf(w, "%s\n%.4f%s\n%s in A, %s in B, %s in both\n", r.About, r.Score, unit, report.Counted(r.A, "shingle"), report.Grouped(r.B), report.Grouped(r.Common))
-	if r.Super != nil {
-		fmt.Fprintf(w, "%d of 6 super-shingles and %d of 15 mega-shingles are equal\n", *r.Super, *r.Mega)
-	}
-	if r.Without != "" {
-		fmt.Fprintf(w, "form %s has no rules for %s or %s: the words are compared unchanged\n", r.Without, languageName(docs[0].Lang), languageName(docs[1].Lang))
 	}
 	return nil
 }

@@ -52,7 +52,7 @@ var flagGroups = map[string][]flagGroup{
 		section("What to compare", "skink compare --store docs https://example.org/a https://example.org/b",
 			"store allow-private", ""),
 		section("Duplicates", "skink compare --similarity 0.9 testdata/site/nature/fog.html testdata/site/print/fog.html",
-			"similarity min-words", "rule containment shingle unit form scheme profile config"),
+			"similarity min-words", "rule containment shingle unit form scheme config"),
 		section("Output", "skink compare --html both.html testdata/site/nature/fog.html testdata/site/print/fog.html",
 			"html json check", "help"),
 	},

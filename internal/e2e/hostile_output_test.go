@@ -87,7 +87,7 @@ func TestHostileOutput(t *testing.T) {
 		{"report", "--about", hostile}, {"report", "--fail-on", hostile}, {"report", "--store", "x" + hostile, "--about", "audit"},
 		{"export"}, {"export", "--include", "all"}, {"export", "--include", "all", "--out", "pages.jsonl"}, {"export", "--store", "folder"},
 		{"compare", a, b}, {"compare", "--json", a, b}, {"compare", "--html", "both.html", a, b}, {"compare", web + "/", web + "/copy"},
-		{"compare", "--check", a, web + "/late"}, {"compare", a, tlsWeb + "/"}, {"compare", a, hostile}, {"compare", "--profile", hostile, a, b},
+		{"compare", "--check", a, web + "/late"}, {"compare", a, tlsWeb + "/"}, {"compare", a, hostile}, {"compare", "--unit", hostile, a, b},
 		{"extract", a}, {"extract", "--json", a, b}, {"extract", hostile},
 		{"dedup", a, b, lines}, {"dedup", "--format", "json", "."}, {"dedup", "--format", "csv", "."}, {"dedup", "--pairs", a, b, lines}, {"dedup", hostile},
 		{"dedup", "--form", hostile, a},
