@@ -119,12 +119,12 @@ func checkCounts(ctx context.Context, r *rapid.T, s store.Reader) {
 			all++
 		}
 	}
-	postponed, err := session.CountPostponed(ctx, s, n, tally)
+	counts, err := session.ReadCounts(ctx, s)
 	if err != nil {
 		r.Fatal(err)
 	}
-	rows, sum := session.EndRows(n, postponed, tally)
-	byName := session.CountsByName(n, postponed)
+	rows, sum := counts.Rows()
+	byName := counts.ByName()
 	if sum != all {
 		r.Errorf("the rows add up to %d, and there are %d URLs", sum, all)
 	}
@@ -142,7 +142,7 @@ func checkCounts(ctx context.Context, r *rapid.T, s store.Reader) {
 	if err != nil || st.all != all || fmt.Sprint(st.URLs) != fmt.Sprint(byName) {
 		r.Errorf("the status has %v of %d URLs, %v", st.URLs, st.all, err)
 	}
-	text := session.Summary{All: tally, URLs: n, Later: postponed}.String()
+	text := session.Summary{Counts: counts}.String()
 	if !strings.Contains(text, report.Counted(all, "URL")+"\n") || regexp.MustCompile(` -\d`).MatchString(text) {
 		r.Errorf("the summary does not say %d URLs:\n%s", all, text)
 	}

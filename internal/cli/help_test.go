@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"skink/frontier"
 	"skink/internal/ingest"
 	"skink/internal/session"
 	"skink/store"
@@ -135,7 +134,7 @@ func TestGlossary(t *testing.T) {
 			t.Errorf("%q of the glossary is no state of a URL", s.Name)
 		}
 	}
-	for name := range session.CountsByName(frontier.Counts{}, 0) {
+	for name := range (session.Counts{}).ByName() {
 		if !has(store.URLStates(), name) {
 			t.Errorf("the state %q is not in the glossary", name)
 		}

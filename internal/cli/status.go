@@ -148,20 +148,12 @@ func (h hostStatus) note() string {
 }
 
 func readStatus(ctx context.Context, s store.Reader, now time.Time) (st status, err error) {
-	n, err := s.Counts(ctx)
+	c, err := session.ReadCounts(ctx, s)
 	if err != nil {
 		return st, err
 	}
-	tally, err := s.Tally(ctx)
-	if err != nil {
-		return st, err
-	}
-	postponed, err := session.CountPostponed(ctx, s, n, tally)
-	if err != nil {
-		return st, err
-	}
-	st.URLs, st.Pages, st.Other, st.Problems, st.GivenUp = session.CountsByName(n, postponed), tally.Pages(), tally.Other, tally.Problems, tally.GivenUp
-	st.rows, st.all = session.EndRows(n, postponed, tally)
+	st.URLs, st.Pages, st.Other, st.Problems, st.GivenUp = c.ByName(), c.All.Pages(), c.All.Other, c.All.Problems, c.All.GivenUp
+	st.rows, st.all = c.Rows()
 	st.at = session.TimeAt(ctx, s)
 	var errs [6]error
 	st.Postponed, errs[0] = report.PostponedIn(ctx, s)

@@ -133,17 +133,14 @@ func (in *storeInfo) read(ctx context.Context, s *readStore) error {
 		return err
 	}
 	in.Seeds = seeds.Name()
-	tally, err := s.Tally(ctx)
+	c, err := session.ReadCounts(ctx, s)
 	if err != nil {
 		return err
 	}
-	counts, err := s.Counts(ctx)
-	if err != nil {
-		return err
-	}
+	tally := &c.All
 	in.Records, in.Pages = tally.Records(), tally.Pages()
 	in.Verdicts = map[string]int64{"unique": tally.Unique, "exact": tally.Exact, "near": tally.Near, "thin": tally.Thin}
-	in.URLs = session.CountsByName(counts, session.LikelyPostponed(counts, tally))
+	in.URLs = c.ByName()
 	in.Settings, err = store.ReadSettings(ctx, s)
 	return err
 }

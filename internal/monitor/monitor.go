@@ -23,28 +23,13 @@ import (
 	"skink/base/loopback"
 )
 
-// Numbers is the state of a crawl at one moment.
+// A Family is one kind of number about a crawl.
+type Family = *prometheus.Desc
+
+// Numbers is the state of a crawl at one moment. A family without a number is not shown.
 type Numbers struct {
-	Pages    map[string]int64 // pages in the store, by verdict
-	Others   map[string]int64 // other records in the store, by kind
-	Problems map[string]int64 // failed URLs in the store, by problem
-	URLs     map[string]int64 // URLs in the frontier, by state
-	States   map[string]int64 // hosts that this process has claimed, by state
-	InFlight int              // URLs being fetched or judged
-	Hosts    int              // hosts with URLs to fetch
-	Bytes    int64            // total size in bytes of the decoded bodies of all URLs in the store, from all runs
-	Fetched  int64            // total size in bytes of the decoded bodies fetched by this process
-	LastPage time.Time        // when this process fetched its last page, or when it started if it has fetched none; zero means not yet known
-
-	Workers    map[string]int64 // workers that share the store, by state
-	Priorities map[string]int64 // seeds with a priority above 0, by priority
-	Silent     int              // 1 if the server of the store does not respond, or 0
-
-	Spent, Left int64 // requests that are spent and left of --max-rate
-	Wakes, Due  int64 // Unix time until which the crawl sleeps, and number of pages that are due then; 0 if it does not sleep
-
-	Folder           bool  // whether the store is in a folder; if not, StoreSize and Space are unknown
-	StoreSize, Space int64 // size of the store and free space on its disk, in bytes
+	By  map[Family]map[string]int64 // numbers of a family by its label
+	One map[Family]float64          // numbers of families without a label
 }
 
 // A Build describes the version of the running program.
@@ -136,26 +121,27 @@ func (s *Server) Close() error {
 
 type numbers func() Numbers
 
+// These are the families that a crawl shows.
 var (
-	pages    = describe("pages", "Pages in the store, by verdict.", "verdict")
-	others   = describe("other_records", "Records in the store that are not pages, by kind.", "kind")
-	problems = describe("errors", "URLs in the store that did not return a page, by problem.", "problem")
-	urls     = describe("urls", "URLs in the frontier, by state.", "state")
-	states   = describe("hosts", "Hosts with URLs that this process has claimed, by state.", "state")
-	workers  = describe("workers", "Workers that share the store, by state.", "state")
-	seeds    = describe("seeds", "Seeds with a priority above 0, by priority.", "priority")
-	silent   = describe("store_silent", "1 if the database server of the store does not respond, or 0.")
-	spent    = describe("budget_spent", "Requests that are spent of --max-rate in this period.")
-	left     = describe("budget_left", "Requests that are left of --max-rate until the period ends.")
-	wakes    = describe("wakes_timestamp_seconds", "Unix time until which a crawl with --forever sleeps, or 0 if it does not sleep.")
-	due      = describe("wakes_due_pages", "Pages that are due when a crawl that sleeps wakes.")
-	inFlight = describe("urls_in_flight", "URLs in flight: being fetched or judged.")
-	hosts    = describe("hosts_waiting", "Hosts with URLs to fetch.")
-	bytes    = describe("crawl_bytes", "Size of the decoded bodies of all URLs in the store, in bytes, regardless of which process fetched them.")
-	fetched  = describe("process_fetched_bytes_total", "Decoded bytes of the bodies fetched by this process.")
-	lastPage = describe("last_page_timestamp_seconds", "Unix time at which this process fetched its last page, or at which it started if it has fetched none.")
-	stored   = describe("store_bytes", "Size of the store on disk, in bytes, if the store is in a folder.")
-	space    = describe("disk_free_bytes", "Free space on the disk of the store, in bytes, if the store is in a folder.")
+	Pages      = describe("pages", "Pages in the store, by verdict.", "verdict")
+	Others     = describe("other_records", "Records in the store that are not pages, by kind.", "kind")
+	Problems   = describe("errors", "URLs in the store that did not return a page, by problem.", "problem")
+	URLs       = describe("urls", "URLs in the frontier, by state.", "state")
+	States     = describe("hosts", "Hosts with URLs that this process has claimed, by state.", "state")
+	Workers    = describe("workers", "Workers that share the store, by state.", "state")
+	Priorities = describe("seeds", "Seeds with a priority above 0, by priority.", "priority")
+	Silent     = describe("store_silent", "1 if the database server of the store does not respond, or 0.")
+	Spent      = describe("budget_spent", "Requests that are spent of --max-rate in this period.")
+	Left       = describe("budget_left", "Requests that are left of --max-rate until the period ends.")
+	Wakes      = describe("wakes_timestamp_seconds", "Unix time until which a crawl with --forever sleeps, or 0 if it does not sleep.")
+	Due        = describe("wakes_due_pages", "Pages that are due when a crawl that sleeps wakes.")
+	InFlight   = describe("urls_in_flight", "URLs in flight: being fetched or judged.")
+	Hosts      = describe("hosts_waiting", "Hosts with URLs to fetch.")
+	Bytes      = describe("crawl_bytes", "Size of the decoded bodies of all URLs in the store, in bytes, regardless of which process fetched them.")
+	Fetched    = describe("process_fetched_bytes_total", "Decoded bytes of the bodies fetched by this process.")
+	LastPage   = describe("last_page_timestamp_seconds", "Unix time at which this process fetched its last page, or at which it started if it has fetched none.")
+	StoreSize  = describe("store_bytes", "Size of the store on disk, in bytes, if the store is in a folder.")
+	Space      = describe("disk_free_bytes", "Free space on the disk of the store, in bytes, if the store is in a folder.")
 )
 
 func describe(name, help string, labels ...string) *prometheus.Desc {
@@ -166,26 +152,16 @@ func (n numbers) Describe(to chan<- *prometheus.Desc) { prometheus.DescribeByCol
 
 func (n numbers) Collect(to chan<- prometheus.Metric) {
 	now := n()
-	for _, family := range []struct {
-		desc   *prometheus.Desc
-		values map[string]int64
-	}{{pages, now.Pages}, {others, now.Others}, {problems, now.Problems}, {urls, now.URLs}, {states, now.States}, {workers, now.Workers}, {seeds, now.Priorities}} {
-		for label, v := range family.values {
-			to <- prometheus.MustNewConstMetric(family.desc, prometheus.GaugeValue, float64(v), label)
+	for family, values := range now.By {
+		for label, v := range values {
+			to <- prometheus.MustNewConstMetric(family, prometheus.GaugeValue, float64(v), label)
 		}
 	}
-	for desc, n := range map[*prometheus.Desc]int64{
-		inFlight: int64(now.InFlight), silent: int64(now.Silent), hosts: int64(now.Hosts), bytes: now.Bytes,
-		spent: now.Spent, left: now.Left, wakes: now.Wakes, due: now.Due,
-	} {
-		to <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, float64(n))
-	}
-	to <- prometheus.MustNewConstMetric(fetched, prometheus.CounterValue, float64(now.Fetched))
-	if !now.LastPage.IsZero() {
-		to <- prometheus.MustNewConstMetric(lastPage, prometheus.GaugeValue, float64(now.LastPage.UnixMilli())/1000)
-	}
-	if now.Folder {
-		to <- prometheus.MustNewConstMetric(stored, prometheus.GaugeValue, float64(now.StoreSize))
-		to <- prometheus.MustNewConstMetric(space, prometheus.GaugeValue, float64(now.Space))
+	for family, v := range now.One {
+		kind := prometheus.GaugeValue
+		if family == Fetched {
+			kind = prometheus.CounterValue
+		}
+		to <- prometheus.MustNewConstMetric(family, kind, v)
 	}
 }

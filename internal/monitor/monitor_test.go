@@ -15,9 +15,12 @@ func TestServer(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	s, err := Listen("127.0.0.1:0", []string{"crawl-1"}, Build{"v1.2.3", "abc", "go1.26"}, func() Numbers {
 		return Numbers{
-			Pages: map[string]int64{"unique": 7, "near": 2}, Problems: map[string]int64{"status 404": 3},
-			URLs: map[string]int64{"pending": 5}, InFlight: 4, Hosts: 6, Bytes: 54321, Fetched: 12345,
-			States: map[string]int64{"active": 3}, LastPage: time.UnixMilli(1_800_000_000_500), Folder: true, StoreSize: 1 << 20, Space: 1 << 30,
+			By: map[Family]map[string]int64{
+				Pages: {"unique": 7, "near": 2}, Problems: {"status 404": 3}, URLs: {"pending": 5}, States: {"active": 3},
+			},
+			One: map[Family]float64{
+				InFlight: 4, Hosts: 6, Bytes: 54321, Fetched: 12345, LastPage: 1_800_000_000.5, StoreSize: 1 << 20, Space: 1 << 30,
+			},
 		}
 	})
 	if err != nil {

@@ -44,15 +44,33 @@ func NameOf(state frontier.State) string {
 	return ""
 }
 
+// Counts are the numbers of the records and the URLs of a store.
+type Counts struct {
+	All   store.Tally
+	URLs  frontier.Counts
+	Later int64 // postponed URLs, which URLs counts as blocked
+}
+
+// ReadCounts counts the records and the URLs of a store.
+func ReadCounts(ctx context.Context, s store.Reader) (c Counts, err error) {
+	if c.URLs, err = s.Counts(ctx); err != nil {
+		return c, err
+	}
+	if c.All, err = s.Tally(ctx); err == nil {
+		c.Later, err = countPostponed(ctx, s, c.URLs, c.All)
+	}
+	return c, err
+}
+
 // LikelyPostponed estimates the number of postponed URLs. In the frontier, a postponed URL has the
 // same state as a blocked URL; only their records in the store differ. The estimate is the number
 // of URLs in that state minus the number of records of blocked URLs. It is too low if some blocked
 // URLs are pending again, because their records remain.
 func LikelyPostponed(n frontier.Counts, t store.Tally) int64 { return max(n.Blocked-t.Blocked, 0) }
 
-// CountPostponed returns the exact number of postponed URLs. It reads all pending URLs if blocked
+// countPostponed returns the exact number of postponed URLs. It reads all pending URLs if blocked
 // or postponed URLs may be pending again.
-func CountPostponed(ctx context.Context, s store.Reader, n frontier.Counts, t store.Tally) (int64, error) {
+func countPostponed(ctx context.Context, s store.Reader, n frontier.Counts, t store.Tally) (int64, error) {
 	if n.Blocked == 0 || t.Blocked == 0 || t.Later == 0 || t.Blocked+t.Later <= n.Blocked {
 		return LikelyPostponed(n, t), nil
 	}
@@ -83,11 +101,11 @@ func CountPostponed(ctx context.Context, s store.Reader, n frontier.Counts, t st
 	return min(max(postponed, 0), n.Blocked), nil
 }
 
-// CountsByName returns the number of URLs in each state, by name. The argument postponed is the
-// number of postponed URLs, which n.Blocked includes.
-func CountsByName(n frontier.Counts, postponed int64) map[string]int64 {
+// ByName returns the number of URLs in each state, by name.
+func (c Counts) ByName() map[string]int64 {
+	n := c.URLs
 	return map[string]int64{
-		"pending": n.Pending, "fetched": n.Fetched, "redirected": n.Redirected, "blocked": n.Blocked - postponed, "postponed": postponed,
+		"pending": n.Pending, "fetched": n.Fetched, "redirected": n.Redirected, "blocked": n.Blocked - c.Later, "postponed": c.Later,
 		"failed": n.Failed, "given-up": n.GivenUp, "outside": n.Outside,
 	}
 }
@@ -99,10 +117,10 @@ type EndRow struct {
 	Note string
 }
 
-// EndRows returns a row for each state, and the total number of URLs.
-func EndRows(n frontier.Counts, postponed int64, t store.Tally) (rows []EndRow, all int64) {
-	byName := CountsByName(n, postponed)
-	pending := n.Pending // may include URLs that have a record from an earlier visit
+// Rows returns a row for each state, and the total number of URLs.
+func (c Counts) Rows() (rows []EndRow, all int64) {
+	byName, t := c.ByName(), &c.All
+	pending := c.URLs.Pending // may include URLs that have a record from an earlier visit
 	for _, s := range States {
 		row := EndRow{s.Name, byName[s.Name], s.Note}
 		records := row.N

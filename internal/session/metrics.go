@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -65,36 +66,37 @@ func (o meter) close() error {
 	return o.server.Close()
 }
 
-func (o *meter) numbers() monitor.Numbers {
+func (o *meter) numbers() (n monitor.Numbers) {
 	v := o.now.Load()
 	if v == nil {
-		return monitor.Numbers{}
-	}
-	t := v.pipeline.Tally()
-	size, free := v.store.disk()
-	n := monitor.Numbers{
-		Pages:    map[string]int64{"unique": t.Unique, "exact": t.Exact, "near": t.Near, "thin": t.Thin},
-		Others:   map[string]int64{"redirect": t.Redirects, "other": t.Other, "blocked": t.Blocked, "sitemap": t.Sitemaps, "postponed": t.Later},
-		Problems: t.Problems,
-		InFlight: v.crawl.InFlight(), Hosts: v.crawl.Waiting(), Bytes: t.Bytes, Fetched: v.fetched(),
-		States: hostsByState(v.crawl.Hosts(), time.Now()), LastPage: time.Unix(0, o.page.Load()),
-		Folder: v.store.Disk != nil, StoreSize: size, Space: free,
-	}
-	if v.store.Silent != nil && v.store.Silent() { // do not wait for the server
-		n.Silent = 1
 		return n
 	}
-	n.Workers = workersByState(v.store)
+	t := v.pipeline.Tally()
+	n.By = map[monitor.Family]map[string]int64{
+		monitor.Pages:    {"unique": t.Unique, "exact": t.Exact, "near": t.Near, "thin": t.Thin},
+		monitor.Others:   {"redirect": t.Redirects, "other": t.Other, "blocked": t.Blocked, "sitemap": t.Sitemaps, "postponed": t.Later},
+		monitor.Problems: t.Problems,
+		monitor.States:   hostsByState(v.crawl.Hosts(), time.Now()),
+	}
+	n.One = map[monitor.Family]float64{
+		monitor.InFlight: float64(v.crawl.InFlight()), monitor.Hosts: float64(v.crawl.Waiting()), monitor.Silent: 0,
+		monitor.Bytes: float64(t.Bytes), monitor.Fetched: float64(v.fetched()), monitor.LastPage: float64(o.page.Load()/1e6) / 1000,
+	}
+	if v.store.Disk != nil { // the sizes of other stores are unknown
+		size, free := v.store.disk()
+		n.One[monitor.StoreSize], n.One[monitor.Space] = float64(size), float64(free)
+	}
+	if v.store.Silent != nil && v.store.Silent() { // do not wait for the server
+		n.One[monitor.Silent] = 1
+		return n
+	}
 	limits, _ := ReadLimits(context.Background(), v.store) // the crawl will report an error
-	n.Priorities = limits.Priorities
-	if b := limits.Budget; b != nil {
-		n.Spent, n.Left = b.Spent, b.Left
-	}
-	if s := limits.Sleep; s != nil {
-		n.Wakes, n.Due = s.Until.Unix(), s.Due
-	}
+	n.By[monitor.Workers], n.By[monitor.Priorities] = workersByState(v.store), limits.Priorities
+	budget, sleep := cmp.Or(limits.Budget, &Budget{}), cmp.Or(limits.Sleep, &Sleep{Until: time.Unix(0, 0)})
+	n.One[monitor.Spent], n.One[monitor.Left] = float64(budget.Spent), float64(budget.Left)
+	n.One[monitor.Wakes], n.One[monitor.Due] = float64(sleep.Until.Unix()), float64(sleep.Due)
 	if counts, err := v.store.Counts(context.Background()); err == nil { // otherwise, the crawl will report the error
-		n.URLs = CountsByName(counts, LikelyPostponed(counts, t))
+		n.By[monitor.URLs] = Counts{t, counts, LikelyPostponed(counts, t)}.ByName()
 	}
 	return n
 }

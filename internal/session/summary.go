@@ -10,7 +10,6 @@ import (
 	"skink/base/harmless"
 	"skink/crawler"
 	"skink/dedup"
-	"skink/frontier"
 	"skink/internal/ingest"
 	"skink/report"
 	"skink/store"
@@ -19,37 +18,30 @@ import (
 
 // A Summary holds the results of a run, and statistics of its store at the end.
 type Summary struct {
-	Began      bool          // the seeds were written to the store
-	Added, All store.Tally   // records added by this run, and all records in the store
-	Visits     ingest.Visits // this run's visits to URLs that had been visited before, by result
-	URLs       frontier.Counts
-	Later      int64 // postponed URLs, which the field URLs counts as blocked
-	Rule       dedup.Rule
-	Renders    bool // a browser renders the pages
-	Took       time.Duration
-	Store      string
-	Bytes      int64  // size of the store; 0 means unknown
-	Feed       string // target of the feed; "" if there is no feed, or if it lacks pages
-	Archive    string
-	Demanding  []crawler.Demand
-	Alone      []crawler.LeftHost
-	Overrides  Overrides
-	Postponed  []report.Postponed
-	Only       string // why the crawl found only one page; "" if it found none or several
-	End        Ending
-	Again      string // command that continues the crawl; "" if there is nothing to continue
+	Began     bool          // the seeds were written to the store
+	Added     store.Tally   // records added by this run
+	Counts                  // of all records in the store
+	Visits    ingest.Visits // this run's visits to URLs that had been visited before, by result
+	Rule      dedup.Rule
+	Renders   bool // a browser renders the pages
+	Took      time.Duration
+	Store     string
+	Bytes     int64  // size of the store; 0 means unknown
+	Feed      string // target of the feed; "" if there is no feed, or if it lacks pages
+	Archive   string
+	Demanding []crawler.Demand
+	Alone     []crawler.LeftHost
+	Overrides Overrides
+	Postponed []report.Postponed
+	Only      string // why the crawl found only one page; "" if it found none or several
+	End       Ending
+	Again     string // command that continues the crawl; "" if there is nothing to continue
 }
 
 // count adds the statistics of the store, to which other workers may also have added records.
 func (s *Summary) count(ctx context.Context, of *NamedStore) (err error) {
 	s.Bytes, _ = of.disk()
-	if s.URLs, err = of.Counts(ctx); err != nil {
-		return err
-	}
-	if s.All, err = of.Tally(ctx); err != nil {
-		return err
-	}
-	s.Later, err = CountPostponed(ctx, of, s.URLs, s.All)
+	s.Counts, err = ReadCounts(ctx, of)
 	return err
 }
 
@@ -142,7 +134,7 @@ func visitsText(visits ingest.Visits) string {
 }
 
 func (s Summary) ends(b *strings.Builder) {
-	rows, all := EndRows(s.URLs, s.Later, s.All)
+	rows, all := s.Rows()
 	fmt.Fprintln(b, report.Counted(all, "URL"))
 	for _, row := range rows {
 		if row.N > 0 {
@@ -271,7 +263,7 @@ func (s Summary) attrs() []any {
 	}
 	return []any{
 		"added", a.Pages(), "seconds", s.Took.Seconds(), "pages", t.Pages(), "unique", t.Unique, "exact", t.Exact, "near", t.Near,
-		"thin", t.Thin, "other", t.Other, "unkept", t.Unkept, "capped", t.Capped, "need_scripts", t.Scripts, "rendered", t.Rendered, "unrendered", t.Unrendered, "urls", CountsByName(s.URLs, s.Later),
+		"thin", t.Thin, "other", t.Other, "unkept", t.Unkept, "capped", t.Capped, "need_scripts", t.Scripts, "rendered", t.Rendered, "unrendered", t.Unrendered, "urls", s.ByName(),
 		"problems", t.Problems, "given_up", t.GivenUp, "visits", visitsByName(s.Visits), "left_alone", aloneByName(s.Alone), "robots_overridden", s.Overrides,
 		"postponed", s.Postponed[:min(len(s.Postponed), patternsShown)], "stopped", stopped, "store", s.Store, "bytes", s.Bytes,
 	}

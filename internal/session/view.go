@@ -67,7 +67,7 @@ func (s *shownCrawl) Now() view.Moment {
 	now, v := time.Now(), s.now.Load()
 	tally := v.pipeline.Tally()
 	counts, _ := s.store.Counts(context.Background())
-	m := view.Moment{Tally: tally, Ends: endsOf(counts, LikelyPostponed(counts, tally), tally), InFlight: v.crawl.InFlight(), Memory: processMemory(), MaxMemory: s.opt.Memory, Paused: v.crawl.Paused()}
+	m := view.Moment{Tally: tally, Ends: endsOf(Counts{tally, counts, LikelyPostponed(counts, tally)}), InFlight: v.crawl.InFlight(), Memory: processMemory(), MaxMemory: s.opt.Memory, Paused: v.crawl.Paused()}
 	states := v.crawl.Hosts()
 	for _, h := range states {
 		m.Hosts = append(m.Hosts, hostNow(h, now))
@@ -137,8 +137,8 @@ func hostNow(h crawler.HostState, now time.Time) view.HostNow {
 	return n
 }
 
-func endsOf(counts frontier.Counts, postponed int64, tally store.Tally) (ends []view.End) {
-	rows, _ := EndRows(counts, postponed, tally)
+func endsOf(c Counts) (ends []view.End) {
+	rows, _ := c.Rows()
 	for _, r := range rows {
 		ends = append(ends, view.End{Name: r.Name, URLs: r.N, Note: harmless.Line(r.Note)})
 	}
@@ -147,23 +147,16 @@ func endsOf(counts frontier.Counts, postponed int64, tally store.Tally) (ends []
 
 // MomentOf returns the statistics of a store for a view that shows no running crawl.
 func MomentOf(ctx context.Context, s store.Reader) (m view.Moment, err error) {
-	if m.Tally, err = s.Tally(ctx); err != nil {
+	c, err := ReadCounts(ctx, s)
+	if err != nil {
 		return m, err
 	}
+	m.Tally, m.Ends = c.All, endsOf(c)
 	if m.Orders, err = store.ReadOrders(ctx, s); err != nil {
 		return m, err
 	}
 	limits, err := ReadLimits(ctx, s)
-	if err != nil {
-		return m, err
-	}
 	m.Limits = limits.Lines()
-	counts, err := s.Counts(ctx)
-	if err != nil {
-		return m, err
-	}
-	postponed, err := CountPostponed(ctx, s, counts, m.Tally)
-	m.Ends = endsOf(counts, postponed, m.Tally)
 	return m, err
 }
 
