@@ -18,7 +18,6 @@ import (
 	"skink/crawler/access"
 	"skink/frontier"
 	"skink/internal/output"
-	"skink/report"
 )
 
 // # The crawl log
@@ -31,19 +30,10 @@ import (
 // sheets come last. The referrer of a sitemap is the home page, and a URL that was found by a run without the
 // log has none. The source tag is missing, and so are lines for robots.txt, and for files that only a
 // browser requests.
-//
-// A slow disk does not hold up the crawl: lines wait in memory, and if more than maxWaiting bytes
-// wait, further lines are dropped and counted.
-const maxWaiting = 16 << 20
-
 type crawlLog struct {
-	file *os.File
-	wake chan struct{}
-	done chan error
-
-	mu      sync.Mutex
-	waiting []byte // guarded by mu
-	dropped int    // guarded by mu: number of lines
+	mu   sync.Mutex
+	file *os.File // guarded by mu
+	err  error    // guarded by mu: the first error; no line is written after it
 }
 
 // openCrawlLog opens the log, and continues after its last complete line. It returns nil if there is
@@ -62,9 +52,7 @@ func openCrawlLog(to *output.File) (*crawlLog, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the crawl log: %w", err)
 	}
-	l := &crawlLog{file: f, wake: make(chan struct{}, 1), done: make(chan error, 1)}
-	go func() { l.done <- l.write() }()
-	return l, nil
+	return &crawlLog{file: f}, nil
 }
 
 // toLastLine moves to the end of the last complete line, and removes what a killed process left
@@ -93,21 +81,7 @@ func toLastLine(f *os.File) error {
 	return err
 }
 
-// write writes the waiting lines until close is called.
-func (l *crawlLog) write() (err error) {
-	for range l.wake {
-		l.mu.Lock()
-		lines := l.waiting
-		l.waiting = nil
-		l.mu.Unlock()
-		if err == nil {
-			_, err = l.file.Write(lines)
-		}
-	}
-	return err
-}
-
-// add logs a page. It returns at once.
+// add logs a page.
 func (l *crawlLog) add(p *crawler.Page) {
 	if l == nil {
 		return
@@ -115,32 +89,20 @@ func (l *crawlLog) add(p *crawler.Page) {
 	line := logLine(p, time.Now())
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.waiting) > maxWaiting {
-		l.dropped++
-		return
-	}
-	l.waiting = append(l.waiting, line...)
-	select {
-	case l.wake <- struct{}{}:
-	default: // the writer will find the line
+	if l.err == nil {
+		_, l.err = l.file.WriteString(line)
 	}
 }
 
-// close writes the waiting lines. No line may be added afterwards.
+// close returns the first error of the log. No line may be added afterwards.
 func (l *crawlLog) close() error {
 	if l == nil {
 		return nil
 	}
-	l.wake <- struct{}{}
-	close(l.wake)
-	err := errors.Join(<-l.done, l.file.Close())
-	if err == nil && l.dropped > 0 {
-		err = fmt.Errorf("the disk was too slow, so %s are missing", report.Counted(l.dropped, "line"))
+	if err := errors.Join(l.err, l.file.Close()); err != nil {
+		return fmt.Errorf("write the crawl log: %w", err)
 	}
-	if err != nil {
-		err = fmt.Errorf("write the crawl log: %w", err)
-	}
-	return err
+	return nil
 }
 
 func logLine(p *crawler.Page, now time.Time) string {
