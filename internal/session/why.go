@@ -15,103 +15,109 @@ import (
 
 const fewPages = 10
 
+// clues are what the records of a store say about why a crawl found few pages.
+type clues struct {
+	page    *store.Record     // the last page
+	drawn   *store.Record     // the last page that scripts draw and no browser rendered
+	undrawn int64             // number of such pages
+	problem *store.Record     // the first URL with a problem
+	leftOut string            // the first URL that a rule other than the scope keeps out, with the rule
+	froms   []string          // redirected URLs, at most maxRedirects
+	to      map[string]string // their targets
+}
+
+const maxRedirects = 10_000
+
+func readClues(ctx context.Context, s store.Reader) (c clues, err error) {
+	c.to = map[string]string{}
+	for change, err := range s.Changes(ctx, "", store.WantRecord) {
+		if err != nil {
+			return c, fmt.Errorf("find out why few pages were found: %w", err)
+		}
+		r := &change.Record
+		if r.Problem != "" && c.problem == nil {
+			c.problem = r
+		}
+		if r.Location != "" && len(c.froms) < maxRedirects {
+			c.to[r.URL] = r.Location
+			c.froms = append(c.froms, r.URL)
+		}
+		switch {
+		case r.Kind == store.Outside && c.leftOut == "":
+			c.leftOut = leftOut(r.URL, r.Detail)
+		case r.Kind == store.Page:
+			c.page = r
+			if r.DeadEnd == store.DeadEndScripts && !r.Rendered && r.RenderError == "" {
+				c.drawn, c.undrawn = r, c.undrawn+1
+			}
+		}
+	}
+	return c, nil
+}
+
+// leftOut describes a URL that a rule keeps out of the crawl, such as a seed that --exclude excludes. It
+// returns "" if the rule is the scope.
+func leftOut(url, rule string) string {
+	if rule == "" || strings.HasPrefix(rule, "scope:") {
+		return ""
+	}
+	return fmt.Sprintf("%s is left out (%s); without this rule, --retry outside fetches it", url, rule)
+}
+
 // whyFew explains why a finished crawl found only one page, or a few pages most of which have no
 // links in their HTML. It returns "" if there is nothing to explain, or the crawl is not finished.
 func whyFew(ctx context.Context, s store.Reader, t store.Tally, n frontier.Counts) (string, error) {
 	if t.Pages() == 0 || t.Pages() > fewPages || n.Pending > 0 {
 		return "", nil
 	}
-	var only, drawn *store.Record
-	undrawn := int64(0)
-	for page, err := range s.Changes(ctx, "", store.WantRecord) {
-		if err != nil {
-			return "", fmt.Errorf("find the links of the page: %w", err)
-		}
-		if r := &page.Record; r.Kind == store.Page {
-			only = r
-			if r.DeadEnd == store.DeadEndScripts && !r.Rendered && r.RenderError == "" {
-				drawn, undrawn = r, undrawn+1
-			}
-		}
+	c, err := readClues(ctx, s)
+	if err != nil {
+		return "", err
 	}
 	switch {
-	case 2*undrawn >= t.Pages():
-		return fmt.Sprintf("the menus of %s are probably drawn by scripts; try --render auto and another --store, or add more seeds", drawn.URL), nil
-	case only == nil || t.Pages() > 1:
+	case 2*c.undrawn >= t.Pages():
+		return fmt.Sprintf("the menus of %s are probably drawn by scripts; try --render auto and another --store, or add more seeds", c.drawn.URL), nil
+	case c.page == nil || t.Pages() > 1:
 		return "", nil
 	}
-	if circle, err := redirectCircle(ctx, s); err != nil || circle != "" {
-		return circle, err
+	if circle := c.redirectCircle(); circle != "" {
+		return circle, nil
 	}
 	switch {
 	case t.Captchas > 0:
 		return fmt.Sprintf("the server answered linked URLs with a captcha (%s); ask its operator for access, or try again later with --retry blocked", report.Counted(t.Captchas, "URL")), nil
 	case t.Blocked > 0:
 		return fmt.Sprintf("robots.txt forbids all linked URLs (%s); on your own site, use --ignore-robots", report.Counted(t.Blocked, "URL")), nil
-	case only.DeadEnd == store.DeadEndNoFollow:
-		return fmt.Sprintf("all links on %s are nofollow; on your own site, use --ignore-nofollow and another --store", only.URL), nil
-	case n.Outside > 0:
-		if kept, err := keptOut(ctx, s); err != nil || kept != "" {
-			return kept, err
-		}
-		return fmt.Sprintf("all linked URLs (%s) are out of scope; widen --scope, or add them as seeds", report.Counted(n.Outside, "URL")), nil
-	}
-	return "", nil
-}
-
-// keptOut describes a URL that a rule other than the scope keeps out of the crawl, such as a seed
-// that --exclude excludes. It returns "" if there is none.
-func keptOut(ctx context.Context, s store.Reader) (string, error) {
-	told := func(url, rule string) string {
-		if strings.HasPrefix(rule, "scope:") {
-			return ""
-		}
-		return fmt.Sprintf("%s is left out (%s); without this rule, --retry outside fetches it", url, rule)
-	}
-	for page, err := range s.Changes(ctx, "", store.WantRecord) {
-		if err != nil {
-			return "", fmt.Errorf("find excluded URLs: %w", err)
-		}
-		if r := &page.Record; r.Kind == store.Outside && told(r.URL, r.Detail) != "" {
-			return told(r.URL, r.Detail), nil
-		}
+	case c.page.DeadEnd == store.DeadEndNoFollow:
+		return fmt.Sprintf("all links on %s are nofollow; on your own site, use --ignore-nofollow and another --store", c.page.URL), nil
+	case n.Outside == 0:
+		return "", nil
+	case c.leftOut != "":
+		return c.leftOut, nil
 	}
 	for outside, err := range s.URLs(ctx, frontier.Outside) {
 		if err != nil {
 			return "", fmt.Errorf("find excluded URLs: %w", err)
 		}
-		if url, rule := frontier.Left(outside); rule != "" && told(url, rule) != "" {
-			return told(url, rule), nil
+		if why := leftOut(frontier.Left(outside)); why != "" {
+			return why, nil
 		}
 	}
-	return "", nil
+	return fmt.Sprintf("all linked URLs (%s) are out of scope; widen --scope, or add them as seeds", report.Counted(n.Outside, "URL")), nil
 }
 
-const maxRedirects = 10_000
-
 // redirectCircle describes a redirect loop among the stored pages, or returns "" if there is none.
-func redirectCircle(ctx context.Context, s store.Reader) (string, error) {
-	to := map[string]string{}
-	var froms []string
-	for page, err := range s.Changes(ctx, "", store.WantRecord) {
-		if err != nil {
-			return "", fmt.Errorf("find redirect loops: %w", err)
-		}
-		if r := &page.Record; r.Location != "" && len(froms) < maxRedirects {
-			to[r.URL] = r.Location
-			froms = append(froms, r.URL)
-		}
-	}
-	for _, from := range froms {
+func (c *clues) redirectCircle() string {
+	for _, from := range c.froms {
 		way := []string{from}
-		for url := to[from]; url != "" && len(way) <= crawler.MaxHops; url = to[url] {
+		for url := c.to[from]; url != "" && len(way) <= crawler.MaxHops; url = c.to[url] {
 			way = append(way, url)
 			if url == from {
-				return fmt.Sprintf("redirect loop: %s; the site may require cookies: try --cookies on", strings.Join(way, " -> ")), nil
+				return fmt.Sprintf("redirect loop: %s; the site may require cookies: try --cookies on", strings.Join(way, " -> "))
 			}
 		}
 	}
-	return "", nil
+	return ""
 }
 
 func fetchedNothing(t store.Tally) bool { return t.Pages()+t.Other == 0 }
@@ -124,31 +130,22 @@ func nothingFetched(ctx context.Context, s store.Reader, began time.Time, alone 
 	if len(alone) > 0 {
 		why = fmt.Errorf("no page was fetched: requests to %s were suspended: %s", alone[0].Host, alone[0].Why)
 	}
-	circle, err := redirectCircle(ctx, s)
+	c, err := readClues(ctx, s)
 	if err != nil {
 		return err
 	}
-	if circle != "" {
+	if circle := c.redirectCircle(); circle != "" {
 		why = fmt.Errorf("no page was fetched: %s", circle)
 	}
-	moved := false
-	for page, err := range s.Changes(ctx, "", store.WantRecord) {
-		if err != nil {
-			return err
-		}
-		of := &page.Record
-		if of.Problem != "" {
-			return fmt.Errorf("no page was fetched: %s: %s%s", of.URL, problemText(of), ago(of, began))
-		}
-		if moved || of.Location == "" {
-			continue
-		}
-		switch state, err := s.State(ctx, of.Location); {
+	if of := c.problem; of != nil {
+		return fmt.Errorf("no page was fetched: %s: %s%s", of.URL, problemText(of), ago(of, began))
+	}
+	for _, from := range c.froms {
+		switch state, err := s.State(ctx, c.to[from]); {
 		case err != nil:
 			return err
 		case state == frontier.Outside:
-			moved = true
-			why = fmt.Errorf("no page was fetched: %s redirects to %s, which is out of scope: add it as a seed, or widen --scope", of.URL, of.Location)
+			return fmt.Errorf("no page was fetched: %s redirects to %s, which is out of scope: add it as a seed, or widen --scope", from, c.to[from])
 		}
 	}
 	return why
