@@ -58,7 +58,7 @@ func noneChecked() *checkedTables {
 // exist.
 func readChecked(dir string) *checkedTables {
 	none := noneChecked()
-	b, err := disk.Kept(context.Background(), dir, checkedName)
+	b, err := disk.Cache(dir).Kept(context.Background(), checkedName)
 	var listed checkedTables
 	if err != nil || json.Unmarshal(b, &listed) != nil || listed.Boot != none.Boot || none.Boot == "" || listed.Tables == nil {
 		return none
@@ -93,7 +93,7 @@ func (c *checkedTables) keep(dir string) {
 	if !c.changed || c.Boot == "" {
 		return
 	}
-	if b, err := json.Marshal(c); err == nil && disk.Keep(context.Background(), dir, checkedName, b) == nil {
+	if b, err := json.Marshal(c); err == nil && disk.Cache(dir).Keep(context.Background(), checkedName, b) == nil {
 		c.changed = false
 	}
 }

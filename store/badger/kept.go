@@ -11,10 +11,10 @@ import (
 
 // Kept returns the value cached under a name.
 func (r reader) Kept(ctx context.Context, name string) ([]byte, error) {
-	return disk.Kept(ctx, r.s.name, name)
+	return disk.Cache(r.s.name).Kept(ctx, name)
 }
 
 // Keep caches a value in the store's folder, even if the store is read-only.
 func (r reader) Keep(ctx context.Context, name string, value []byte) error {
-	return disk.Keep(ctx, r.s.name, name, value)
+	return disk.Cache(r.s.name).Keep(ctx, name, value)
 }

@@ -26,32 +26,34 @@ const KeptExt = ".kept"
 
 const halfExt = KeptExt + ".new"
 
-// Kept returns the value cached under name beside the store in dir, or nil if there is none.
-func Kept(ctx context.Context, dir, name string) ([]byte, error) {
+// A Cache is a folder of a store, beside whose files values are cached. It implements [store.Keeper].
+type Cache string
+
+// Kept returns the value cached under name, or nil if there is none.
+func (dir Cache) Kept(ctx context.Context, name string) ([]byte, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	b, err := os.ReadFile(filepath.Join(dir, name+KeptExt))
+	b, err := os.ReadFile(filepath.Join(string(dir), name+KeptExt))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	return b, err
 }
 
-// Keep caches a value under name beside the store in dir. It returns store.ErrFull if that would
-// use reserved space.
-func Keep(ctx context.Context, dir, name string, value []byte) error {
+// Keep caches a value under name. It returns store.ErrFull if that would use reserved space.
+func (dir Cache) Keep(ctx context.Context, name string, value []byte) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	space := Space{Dir: dir}
+	space := Space{Dir: string(dir)}
 	if !space.HasRoom(int64(len(value))) {
 		return fmt.Errorf("%s: %w: there is no space for %d more bytes", dir, store.ErrFull, len(value))
 	}
-	if err := removeHalves(dir, name); err != nil {
+	if err := removeHalves(string(dir), name); err != nil {
 		return err
 	}
-	path := filepath.Join(dir, name)
+	path := filepath.Join(string(dir), name)
 	return replaceBy(path+"."+rand.Text()+halfExt, path+KeptExt, value)
 }
 

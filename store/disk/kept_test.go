@@ -18,10 +18,10 @@ func TestKeepRemovesHalves(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := Keep(t.Context(), dir, "alike", []byte("value")); err != nil {
+	if err := Cache(dir).Keep(t.Context(), "alike", []byte("value")); err != nil {
 		t.Fatal(err)
 	}
-	got, err := Kept(t.Context(), dir, "alike")
+	got, err := Cache(dir).Kept(t.Context(), "alike")
 	if string(got) != "value" || err != nil {
 		t.Errorf("Kept = %q, %v", got, err)
 	}
@@ -35,15 +35,15 @@ func TestKeepRemovesHalves(t *testing.T) {
 func TestKeepAtOnce(t *testing.T) {
 	dir := t.TempDir()
 	value := func(n int) []byte { return bytes.Repeat([]byte{byte(n)}, 1<<16) }
-	if err := Keep(t.Context(), dir, "alike", value(0)); err != nil {
+	if err := Cache(dir).Keep(t.Context(), "alike", value(0)); err != nil {
 		t.Fatal(err)
 	}
 	var all sync.WaitGroup
 	for n := range 4 {
 		all.Go(func() {
 			for range 50 {
-				_ = Keep(t.Context(), dir, "alike", value(n)) // another call may have removed the temporary file
-				if got, err := Kept(t.Context(), dir, "alike"); err != nil || len(got) == 0 || !bytes.Equal(got, value(int(got[0]))) {
+				_ = Cache(dir).Keep(t.Context(), "alike", value(n)) // another call may have removed the temporary file
+				if got, err := Cache(dir).Kept(t.Context(), "alike"); err != nil || len(got) == 0 || !bytes.Equal(got, value(int(got[0]))) {
 					t.Errorf("%d bytes were kept, %v", len(got), err)
 				}
 			}
@@ -57,10 +57,10 @@ func TestKeepAtOnce(t *testing.T) {
 
 func TestKeepInAFolderThatIsNot(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "none")
-	if got, err := Kept(t.Context(), dir, "alike"); got != nil || err != nil {
+	if got, err := Cache(dir).Kept(t.Context(), "alike"); got != nil || err != nil {
 		t.Errorf("Kept = %q, %v", got, err)
 	}
-	if err := Keep(t.Context(), dir, "alike", []byte("value")); err == nil {
+	if err := Cache(dir).Keep(t.Context(), "alike", []byte("value")); err == nil {
 		t.Error("a value was kept in a folder that is not there")
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"skink/dedup"
 	"skink/frontier"
 	"skink/store"
+	"skink/store/disk"
 )
 
 var (
@@ -30,7 +31,8 @@ var (
 // use, but requests are sent one at a time. If a context is done during a request, the connection
 // is closed, and later calls fail.
 type Reader struct {
-	dir     string
+	disk.Cache // a client can access the folder itself, so it needs no request for cached values
+
 	command string
 	moment  time.Time
 	conn    net.Conn
@@ -62,7 +64,7 @@ func Open(ctx context.Context, dir string) (*Reader, error) {
 	if err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
-	r.dir = dir
+	r.Cache = disk.Cache(dir)
 	return r, nil
 }
 

@@ -190,7 +190,7 @@ func (s *Server) serve(conn net.Conn) {
 		return
 	}
 	in := gob.NewDecoder(conn)
-	session := newSession(s.ctx, snapshot, s.swap, s.limits.lists)
+	session := &session{ctx: s.ctx, from: snapshot, swap: s.swap, lists: map[int]*list{}, maxLists: s.limits.lists}
 	defer session.end()
 	for time.Now().Before(oldest) {
 		var q request

@@ -26,10 +26,6 @@ type session struct {
 	maxLists int // maximum number of open lists
 }
 
-func newSession(ctx context.Context, from Snapshot, swap Swap, maxLists int) *session {
-	return &session{ctx: ctx, from: from, swap: swap, lists: map[int]*list{}, maxLists: maxLists}
-}
-
 func (s *session) end() {
 	for n := range s.lists {
 		s.drop(n)
