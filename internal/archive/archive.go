@@ -78,8 +78,8 @@ type Archive struct {
 	dir   string
 	store RecordStore
 	opt   Options
-	line  line
-	brief *batcher.Gatherer[*call, struct{}]
+	pages *batcher.Batcher[*call, struct{}]
+	brief *batcher.Gatherer[*call, struct{}] // pages that visits found unchanged
 
 	others map[string]string // paths of opt.Refers by name
 	refers *warc.Originals   // of opt.Refers

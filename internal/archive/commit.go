@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"sync"
 
 	"skink/crawler"
 	"skink/frontier"
@@ -25,8 +24,8 @@ import (
 // response for the last committed page.
 //
 // Pages are written and committed in groups, because committing many costs little more than
-// committing one. A page that arrives during a commit waits in a queue. When the commit is done,
-// one of the waiting calls takes the whole queue: it writes all responses, and commits all pages in
+// committing one. A page that arrives during a commit waits; see package batcher. When the commit is done,
+// the waiting pages form the next group: all responses are written, and all pages are committed in
 // the same order. Brief pages without a change wait for each other, as without an archive. If the verdict on a page is stale, the store refuses the page and all later pages
 // of the group. Then their responses are removed from the file, the later pages are written and
 // committed again, and the stale page is judged again.
@@ -34,11 +33,6 @@ import (
 // A crash also loses responses that do not belong to pages, if they come after the response for the
 // last committed page: responses for robots.txt, and failed attempts that were retried. The crawl
 // requests robots.txt again when it resumes.
-
-type line struct {
-	mu      sync.Mutex
-	waiting []*call // guarded by mu
-}
 
 // A call is a page waiting to be committed, with the records of its response.
 type call struct {
@@ -52,22 +46,7 @@ type call struct {
 	kept    bool                            // the page's record keeps the position of an earlier response, because this visit found the page unchanged
 
 	outcome store.Outcome
-	served  bool
 	err     error
-}
-
-func (l *line) join(c *call) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.waiting = append(l.waiting, c)
-}
-
-func (l *line) take() []*call {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	all := l.waiting
-	l.waiting = nil
-	return all
 }
 
 // Answer returns a function that writes the response for page to the archive, and commits the
@@ -125,10 +104,11 @@ func (a *Archive) Answer(page *crawler.Page) ingest.EntryWriter {
 			}
 		}
 		if page.Brief && e.Touch {
-			_, err := a.brief.Ask(ctx, c)
-			return c.outcome, cmp.Or(c.err, err)
+			_, err = a.brief.Ask(ctx, c)
+		} else {
+			_, err = a.pages.Ask(context.WithoutCancel(ctx), []*call{c})
 		}
-		return a.commit(ctx, c)
+		return c.outcome, cmp.Or(c.err, err)
 	}
 }
 
@@ -180,36 +160,18 @@ func (a *Archive) repeats(answer packed, page *crawler.Page, r *store.Record) st
 	return ""
 }
 
-// commit queues a page, and then commits all queued pages, unless another call has committed this
-// page in the meantime.
-func (a *Archive) commit(ctx context.Context, c *call) (store.Outcome, error) {
-	a.line.join(c)
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if !c.served {
-		a.serve(context.WithoutCancel(ctx), a.line.take())
-	}
-	return c.outcome, c.err
-}
-
-// commitBrief commits pages that visits found unchanged. The outcomes are in calls.
-func (a *Archive) commitBrief(ctx context.Context, calls []*call) ([]struct{}, error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.serve(context.WithoutCancel(ctx), calls)
-	return make([]struct{}, len(calls)), nil
-}
-
-// serve writes and commits the pages of calls. On failure, all pages that were not committed get
-// the error.
+// serve writes and commits the pages of calls, which get the outcomes. On failure, all pages that were not
+// committed get the error.
 func (a *Archive) serve(ctx context.Context, calls []*call) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	for len(calls) > 0 && a.failed == nil {
 		done, err := a.together(ctx, calls)
 		a.fail(err)
 		calls = calls[done:]
 	}
 	for _, c := range calls {
-		c.served, c.err = true, a.failed
+		c.err = a.failed
 	}
 }
 
@@ -255,7 +217,7 @@ func (a *Archive) together(ctx context.Context, calls []*call) (served int, err 
 	}
 	for i, outcome := range outcomes {
 		c := calls[i]
-		c.served, c.outcome = true, outcome
+		c.outcome = outcome
 		if outcome == store.Stale {
 			return i + 1, undo(added)
 		}

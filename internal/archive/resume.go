@@ -35,7 +35,14 @@ func Open(ctx context.Context, dir string, s RecordStore, opt Options) (a *Archi
 		return nil, 0, err
 	}
 	a = &Archive{dir: dir, store: s, opt: opt}
-	a.brief = batcher.NewGatherer(a.commitBrief)
+	a.pages = batcher.New(func(calls [][]*call) ([][]struct{}, error) {
+		a.serve(context.Background(), slices.Concat(calls...))
+		return make([][]struct{}, len(calls)), nil
+	})
+	a.brief = batcher.NewGatherer(func(ctx context.Context, calls []*call) ([]struct{}, error) {
+		a.serve(context.WithoutCancel(ctx), calls)
+		return make([]struct{}, len(calls)), nil
+	})
 	a.refer()
 	a.public, a.private = &volume{Archive: a, told: true}, &volume{Archive: a, told: true}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
