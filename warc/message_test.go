@@ -24,7 +24,7 @@ func TestMessage(t *testing.T) {
 		{"chunks", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3;x=y\r\nabc\r\n2\r\nde\r\n0\r\n\r\n", 200, "Transfer-Encoding=chunked", "abcde", ""},
 		{"chunks that are none", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n<p>no chunks", 200, "Transfer-Encoding=chunked", "<p>no chunks", ""},
 		{"chunks that end early", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n9\r\nabc", 200, "Transfer-Encoding=chunked", "abc", "unexpected EOF"},
-		{"a chunk that is too long", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nabc\r\n0\r\n\r\n", 200, "Transfer-Encoding=chunked", "ab", "longer"},
+		{"a chunk that is too long", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nabc\r\n0\r\n\r\n", 200, "Transfer-Encoding=chunked", "ab", "malformed chunked"},
 		{"a request", "GET / HTTP/1.1\r\nHost: a\r\n\r\n", 0, "Host=a", "", ""},
 	} {
 		m, err := (&warc.Record{Block: strings.NewReader(test.block)}).Message()

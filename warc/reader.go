@@ -38,7 +38,11 @@ type Reader struct {
 }
 
 // NewReader returns a Reader for the archive r, compressed or not.
-func NewReader(r io.Reader) *Reader { return &Reader{src: newSource(r)} }
+func NewReader(r io.Reader) *Reader {
+	s := &source{from: r}
+	s.buf = bufio.NewReaderSize(s, 64<<10)
+	return &Reader{src: s}
+}
 
 // Next returns the next record. The record's block can be read until Next is called again. At the
 // end of the file the error is io.EOF. Next returns a [*Damage] for bytes that could not be read,

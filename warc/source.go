@@ -22,12 +22,6 @@ type source struct {
 	kept []byte // the last bytes read from the file, so that they can be read again
 }
 
-func newSource(from io.Reader) *source {
-	s := &source{from: from}
-	s.buf = bufio.NewReaderSize(s, 64<<10)
-	return s
-}
-
 // Read reads bytes for buf. After a call to back, it first returns the kept bytes after the new
 // position, and then continues with the file.
 func (s *source) Read(p []byte) (int, error) {
