@@ -119,12 +119,6 @@ func (s *schedule) room() int {
 
 func (s *schedule) hasAllBytes() bool { return s.opt.MaxBytes > 0 && s.bytes >= s.opt.MaxBytes }
 
-// hasAllPages reports whether MaxPages alone ends the crawl. The requisites of its pages may then
-// still be fetched.
-func (s *schedule) hasAllPages() bool {
-	return s.opt.MaxPages > 0 && s.pages() >= s.opt.MaxPages && !s.hasAllBytes()
-}
-
 // limit sets whether only requisites are fetched from now on.
 func (s *schedule) limit(limited bool) {
 	if s.limited == limited {

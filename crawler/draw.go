@@ -153,7 +153,9 @@ func (c *Crawl) resource(ctx context.Context, page *Page, r render.Request) (ren
 	ask := ask{url: url, purpose: forPart, from: page.Item.URL, method: r.Method, body: string(r.Body), more: r.Header, anonymous: guarded && !c.opt.shares(page.Item.URL, url)}
 	ask.anonymous = ask.anonymous || ask.isPost()
 	a, err := get(ask)
-	if origin := r.Header.Get("Origin"); err == nil && guarded && !ask.anonymous && origin != "" && !sharesWith(origin, a.Header) {
+	// The CORS check of the Fetch Standard: whether a script of another origin may read the response to a request with credentials.
+	shared := a.Header.Get("Access-Control-Allow-Credentials") == "true" && a.Header.Get("Access-Control-Allow-Origin") == r.Header.Get("Origin")
+	if err == nil && guarded && !ask.anonymous && r.Header.Get("Origin") != "" && !shared {
 		ask.anonymous = true // a script gets no response with credentials that the server does not share with its origin
 		return get(ask)
 	}
@@ -167,12 +169,6 @@ func (o *Options) shares(page, file string) bool {
 	a, b := frontier.HostOf(page), frontier.HostOf(file)
 	from, to := o.Hosts.For(a), o.Hosts.For(b)
 	return a == b || from.SameSecrets(&to) && (to.Private() || frontier.Domain(a) == frontier.Domain(b))
-}
-
-// sharesWith reports whether a response to a request with credentials may be given to a script of
-// another origin (Fetch Standard, CORS check).
-func sharesWith(origin string, h http.Header) bool {
-	return h.Get("Access-Control-Allow-Credentials") == "true" && h.Get("Access-Control-Allow-Origin") == origin
 }
 
 // fetchPart fetches a file for a page being rendered.

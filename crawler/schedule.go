@@ -213,7 +213,8 @@ func (s *schedule) step() (*turn, action, error) {
 		return nil, s.wait(0), nil
 	}
 	room := s.room()
-	if s.limit(s.opt.Requisites && s.hasAllPages()); s.limited {
+	// If MaxPages alone ends the crawl, the requisites of its pages may still be fetched.
+	if s.limit(s.opt.Requisites && s.opt.MaxPages > 0 && s.pages() >= s.opt.MaxPages && !s.hasAllBytes()); s.limited {
 		room = math.MaxInt32
 	}
 	if room <= s.capacity.begun {

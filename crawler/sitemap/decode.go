@@ -111,10 +111,8 @@ func firstByte(in *bufio.Reader) (byte, error) {
 		if err != nil {
 			return 0, err
 		}
-		if !isSpace(c) {
+		if bytes.IndexByte([]byte(" \t\r\n"), c) < 0 {
 			return c, in.UnreadByte()
 		}
 	}
 }
-
-func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }

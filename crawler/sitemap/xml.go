@@ -112,7 +112,7 @@ func (l *list) take(p piece, emit func(Entry) error) error {
 		l.chars(p)
 		return nil
 	case p.open:
-		if l.inURL() && l.isEntry(name) && !l.blank() { // the closing tags of the last URL and its entry are missing
+		if l.inURL() && l.isEntry(name) && len(bytes.TrimSpace(l.text)) > 0 { // the closing tags of the last URL and its entry are missing
 			if err := l.closed(l.url, emit); err != nil {
 				return err
 			}
@@ -136,8 +136,6 @@ func (l *list) chars(p piece) {
 		l.text = append(l.text, p.text...)
 	}
 }
-
-func (l *list) blank() bool { return len(bytes.TrimSpace(l.text)) == 0 }
 
 func (l *list) begun(p *piece, name string) {
 	if l.inURL() { // text inside a nested element is part of the URL

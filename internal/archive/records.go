@@ -277,7 +277,9 @@ func withType(head []byte, mime string) []byte {
 // stored body as Content-Length.
 func storedHead(raw *wire.Raw) []byte {
 	length := "Content-Length: " + strconv.Itoa(len(raw.Body)) + "\r\n"
-	bodiless := len(raw.Body) == 0 && mayBeBodiless(raw.Head)
+	status, _ := statusAndType(raw.Head)
+	// A response with such a status keeps its Content-Length: that of a 304 is the length of a body that was not sent.
+	bodiless := len(raw.Body) == 0 && (status < 200 || status == 204 || status == 304)
 	stored := make([]byte, 0, len(raw.Head)+len(length))
 	dropped := false
 	for line := range bytes.Lines(raw.Head) {
@@ -297,14 +299,6 @@ func storedHead(raw *wire.Raw) []byte {
 		stored = append(stored, line...)
 	}
 	return stored
-}
-
-// mayBeBodiless reports whether a response with this head has no body because of its status: 1xx,
-// 204, or 304. The Content-Length of such a response, if any, is kept, because a 304 gives the
-// length of a body that was not sent.
-func mayBeBodiless(head []byte) bool {
-	status, _ := statusAndType(head)
-	return status < 200 || status == 204 || status == 304
 }
 
 func statusAndType(head []byte) (status int, kind string) {

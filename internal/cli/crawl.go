@@ -60,7 +60,7 @@ If the URLs of a pattern keep returning known texts, the crawl fetches only samp
 pattern and postpones its other URLs. Near the end, the crawl fetches the URLs of patterns
 whose samples had new text. The summary and skink status count the URLs that remain postponed,
 with the evidence; --budget off fetches these URLs.`,
-	setup: setupCrawl,
+	setup: func(flags *pflag.FlagSet) runFunc { return newCrawlFlags(flags).run },
 	rules: slices.Concat(ruleRules, []flagRule{
 		{"from", excludes, "retry,recrawl,warc,requisites", "pages are read from an archive instead of being fetched"},
 		{"from", ignores, "learn,budget,sitemaps,scope,include,exclude,check-assets,check-external,render,insecure,crawl-log,max-depth,max-pages,max-time,max-bytes,max-host-pages,max-host-bytes,max-rate,max-host-rate", "pages are read from an archive instead of being fetched"},
@@ -99,10 +99,6 @@ type crawlFlags struct {
 
 const noLimit = "0 or more; 0 means no limit"
 
-func setupCrawl(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
-	return newCrawlFlags(flags).run
-}
-
 func newCrawlFlags(flags *pflag.FlagSet) *crawlFlags {
 	f := &crawlFlags{opt: session.Defaults(), scope: crawler.ScopeHost, logFormat: "text"}
 	f.include, f.exclude, f.prefer = expressions(new([]*regexp.Regexp)), expressions(new([]*regexp.Regexp)), expressions(new([]*regexp.Regexp))
@@ -116,7 +112,7 @@ func newCrawlFlags(flags *pflag.FlagSet) *crawlFlags {
 	flags.BoolVar(&f.opt.Forever, "forever", false, "with --recrawl due: when nothing is left to fetch, sleep until a page is due")
 	f.rule = addRuleFlags(flags)
 	flags.BoolVar(&f.audit, "audit", false, "fetch everything a site audit needs: sets --budget off, --links on and --check-assets, and also checks #fragments in links")
-	f.rule.addLinksFlag(flags)
+	flags.Var(onOff{&f.rule.links}, "links", "store the links of pages, so that reports can list the pages that link to a URL")
 	f.rule.addDocumentsFlag(flags, false)
 	addLearnFlags(flags, &f.opt)
 	f.rule.addOnDuplicateFlag(flags)

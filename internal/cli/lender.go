@@ -37,10 +37,6 @@ const (
 	freeAfter  = time.Minute     // idle time after which the store is closed
 )
 
-func newLender(name, by string, messages io.Writer) *lender {
-	return &lender{name: name, by: by, messages: messages}
-}
-
 // Read opens the store if necessary, and calls read with it. If read fails, the next Read opens the
 // store again.
 func (l *lender) Read(ctx context.Context, read func(store.Reader) error) error {

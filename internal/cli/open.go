@@ -228,7 +228,7 @@ func openError(dir string, err error, toRead bool) error {
 		return fmt.Errorf("%s: %w: create one with skink crawl or skink dedup, or specify another with --store", dir, store.ErrNotExist)
 	case errors.Is(err, store.ErrInUse):
 		return fmt.Errorf("%s: %w: wait until that process ends, or choose another --store", dir, inUse(dir))
-	case isDamaged(err) && !toRead:
+	case errors.As(err, new(badger.DamageError)) && !toRead:
 		return fmt.Errorf("%w: copy what is readable with skink store copy %s NEW, and continue with --store NEW", err, dir)
 	case errors.Is(err, store.ErrCorrupt):
 		return fmt.Errorf("%w: choose another --store, or restore a backup", err)
@@ -250,11 +250,6 @@ func inUse(dir string) error {
 		return fmt.Errorf("%w, %s", store.ErrInUse, harmless.Line(by))
 	}
 	return store.ErrInUse
-}
-
-func isDamaged(err error) bool {
-	_, is := errors.AsType[badger.DamageError](err)
-	return is
 }
 
 func warn(to io.Writer, l badger.Loss) {

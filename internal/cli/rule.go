@@ -39,10 +39,6 @@ func (r *ruleFlags) addOnDuplicateFlag(flags *pflag.FlagSet) {
 	flags.Var(oneOf(&r.onDuplicate, session.Tag, session.Skip), "on-duplicate", "store the text of each duplicate and follow its links (tag), or store only a record of the duplicate (skip)")
 }
 
-func (r *ruleFlags) addLinksFlag(flags *pflag.FlagSet) {
-	flags.Var(onOff{&r.links}, "links", "store the links of pages, so that reports can list the pages that link to a URL")
-}
-
 func (r *ruleFlags) addDocumentsFlag(flags *pflag.FlagSet, on bool) {
 	r.documents = on
 	flags.Var(onOff{&r.documents}, "documents", "also read the text of PDF, DOCX and EPUB files")

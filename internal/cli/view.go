@@ -60,7 +60,7 @@ func setupView(flags *pflag.FlagSet) func(context.Context, Console, []string) er
 }
 
 func (f *viewFlags) run(ctx context.Context, con Console, _ []string) error {
-	lent := newLender(*f.store, "skink view at "+f.listen.full, con.Err)
+	lent := &lender{name: *f.store, by: "skink view at " + f.listen.full, messages: con.Err}
 	defer lent.close()
 	var opt view.Options
 	err := lent.Read(ctx, func(s store.Reader) error {

@@ -50,7 +50,7 @@ func (c *matcher) find(ctx context.Context, similarities []float64) (*dedup.Take
 
 // index makes the entries of the join for c.least.
 func (c *matcher) index(ctx context.Context) error {
-	order := c.w.occurrences(c.w.words)
+	order := dedup.NewOccurrences(c.w.words, c.w.room())
 	if err := c.long(ctx, counting(order)); err != nil {
 		return err
 	}

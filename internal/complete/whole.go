@@ -167,11 +167,6 @@ const (
 	otherBytes = 128 << 20
 )
 
-// occurrences returns an empty table for counting the shingles of texts with so many words.
-func (w *Whole) occurrences(words int) *dedup.Occurrences {
-	return dedup.NewOccurrences(words, w.room())
-}
-
 // readWhole reads the records of a store and returns the texts of its pages, in order of
 // precedence, without comparing them.
 func readWhole(ctx context.Context, s store.Reader, opt Options) (_ *Whole, err error) {

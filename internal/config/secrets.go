@@ -60,7 +60,7 @@ func withoutSecrets(path []string, v any) any {
 			v[i] = withoutSecrets(path, v[i])
 		}
 	case string:
-		if secret := secretIn(path, v); secret != "" && !substitutes(secret) { // nobody else knows the value of a name
+		if secret := secretIn(path, v); secret != "" && !strings.Contains(strings.ReplaceAll(secret, "$${", ""), "${") { // nobody else knows the value of a name
 			return absent
 		}
 	}
@@ -83,7 +83,3 @@ func secretIn(path []string, text string) string {
 
 // userFields are names of form fields that contain the name of a user.
 var userFields = []string{"user", "username", "user_name", "login", "email", "mail", "name", "account"}
-
-func substitutes(text string) bool {
-	return strings.Contains(strings.ReplaceAll(text, "$${", ""), "${")
-}

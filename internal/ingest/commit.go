@@ -164,7 +164,7 @@ func (j *judgement) entry(rule *dedup.Rule) *store.Entry {
 	}
 	switch j.record.Verdict {
 	case dedup.Unique:
-		e.Keys = j.ownKeys()
+		e.Keys = asideKeys(j.keys, j.aside)
 	case dedup.Exact, dedup.Near:
 		if !j.record.NoText {
 			break

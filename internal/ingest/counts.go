@@ -84,12 +84,6 @@ func (j *judgement) found() store.VisitKind {
 	return r.Visit
 }
 
-func (c *counts) rejudged(j *judgement) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.replace(j)
-}
-
 // The caller holds mu.
 func (c *counts) replace(j *judgement) {
 	if j.before != nil {

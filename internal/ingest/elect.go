@@ -209,7 +209,9 @@ func (e *elections) rewrite(ctx context.Context, all ...*judgement) (done int, e
 			return n, nil
 		}
 		outcomes = outcomes[1:]
-		e.counts.rejudged(j)
+		e.counts.mu.Lock()
+		e.counts.replace(j)
+		e.counts.mu.Unlock()
 		if err := e.lessons.follows(ctx, &j.record); err != nil {
 			return n, err
 		}

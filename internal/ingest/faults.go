@@ -27,7 +27,7 @@ func (got *reading) faults(doc *extract.Document, page *crawler.Page) {
 		facts.Drop(markup.LinkLocal) // the whole site is on this machine
 	}
 	isFolder := strings.HasSuffix(frontier.HostOf(url), ".localhost") // skink itself serves the pages of a folder from such a host
-	if got.seen.Status != 0 && isHTML(header) && !isFolder {
+	if got.seen.Status != 0 && strings.Contains(strings.ToLower(header.Get("Content-Type")), "html") && !isFolder {
 		headerFaults(&facts.Faults, facts, header, secure, len(page.Body))
 	}
 	r := &got.seen
@@ -50,10 +50,6 @@ func (got *reading) faults(doc *extract.Document, page *crawler.Page) {
 func isLocal(host string) bool {
 	name, _, _ := strings.Cut(host, ":")
 	return name == "localhost" || strings.HasSuffix(name, ".localhost") || strings.HasPrefix(name, "127.") || strings.HasPrefix(host, "[::1]")
-}
-
-func isHTML(header http.Header) bool {
-	return strings.Contains(strings.ToLower(header.Get("Content-Type")), "html")
 }
 
 // smallBody is the maximum size in bytes of a response that fits into one packet. Compressing such

@@ -165,7 +165,8 @@ func (h *hours) shown(ctx context.Context, got *reading, before *store.Record) (
 	case empty, r.Kind != store.Redirect && r.Kind != store.Page, r.Kind == store.Redirect && before.Location == r.Location:
 		return s, nil
 	}
-	text, was := dedup.HashOf([]byte("\x00"+withoutQuery(r.Location))), r.ID
+	target, _, _ := strings.Cut(r.Location, "?")
+	text, was := dedup.HashOf([]byte("\x00"+target)), r.ID
 	if r.Kind == store.Page {
 		if text, was, err = h.replacing(ctx, got, before); err != nil {
 			return s, err
@@ -241,11 +242,6 @@ func signatureOf(text, rawURL string) dedup.Hash {
 		words = rest
 	}
 	return dedup.HashOf([]byte(strings.Join(words, " ")))
-}
-
-func withoutQuery(url string) string {
-	url, _, _ = strings.Cut(url, "?")
-	return url
 }
 
 // asFailed returns the reading of a failed visit, for a host that seems to have responded with an error

@@ -59,15 +59,6 @@ func (o outgoing) files() iter.Seq[string] {
 	}
 }
 
-// packed returns nil if the store does not keep links. The targets are the URLs as the crawler
-// resolved them.
-func (o outgoing) packed(pageURL string, targets []crawler.Target) []byte {
-	if !o.keep {
-		return nil
-	}
-	return store.PackLinks(pageURL, o.kept(targets))
-}
-
 // kept returns the links that the store keeps, one for each URL, without links to the page itself.
 // If several links lead to one URL, kept returns the first, with the text of the first that has
 // one. The kept link is nofollow only if all of them are.

@@ -231,7 +231,9 @@ func (opt *Options) read(ctx context.Context, page *crawler.Page, leads *crawler
 		return nil, err
 	}
 	got.leadTo(leads)
-	got.out = out.packed(page.Item.URL, leads.Targets)
+	if out.keep { // the targets are the URLs as the crawler resolved them
+		got.out = store.PackLinks(page.Item.URL, out.kept(leads.Targets))
+	}
 	switch {
 	case leads.Asked:
 		got.seen.DeadEnd = store.DeadEndNoFollow
@@ -510,10 +512,6 @@ func asideHash(h dedup.Hash, degree int) dedup.Hash {
 		h[i] ^= byte(0x5A * degree)
 	}
 	return h
-}
-
-func (got *reading) ownKeys() []uint64 {
-	return asideKeys(got.keys, got.aside)
 }
 
 // askedKeys returns the keys by which leaders for the page are looked up, and the minimum number of

@@ -161,7 +161,8 @@ func classify(got *reading, b *store.Record, was *store.Content, opt *Options) (
 			v.draft.Succeeds(b, nil, 0)
 		}
 	case isNothing(&got.seen) && !isGone(got, b, opt.GoneAfter):
-		v.miss()
+		v.touch(store.Failed)
+		v.draft.Missed, v.draft.Problem, v.draft.Detail = failures(v.reading, v.before), v.seen.Problem, v.seen.Detail
 	case isNothing(&got.seen):
 		return v, v.succeed(store.Vanished, was, opt)
 	case got.seen.Kind != store.Page || b.Kind != store.Page:
@@ -264,11 +265,6 @@ func (v *visit) failAgain() {
 		return
 	}
 	v.kind = touched
-}
-
-func (v *visit) miss() {
-	v.touch(store.Failed)
-	v.draft.Missed, v.draft.Problem, v.draft.Detail = failures(v.reading, v.before), v.seen.Problem, v.seen.Detail
 }
 
 // alter handles a visit to a page whose words or noindex directive have changed, or that has become private or public.

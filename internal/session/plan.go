@@ -81,7 +81,7 @@ func (r *run) plan(ctx context.Context) (p plan, err error) {
 		name, _, _ := net.SplitHostPort(host)
 		return !wire.IsSpecialHost(name)
 	}
-	if first && slices.ContainsFunc(o.SeedHosts, public) && !namesContact(o.UserAgent) {
+	if first && slices.ContainsFunc(o.SeedHosts, public) && !strings.ContainsAny(o.UserAgent, "@+") && !strings.Contains(o.UserAgent, "://") {
 		r.out.Say("Tip: tell site owners who is crawling: --contact adds a URL or email address to each request.")
 	}
 	if first && !r.opt.DelayChosen && o.Delay > 0 && len(p.seeds.URLs) > 0 {
@@ -298,8 +298,4 @@ func preferFlags(prefer []string) (flags string) {
 		flags += " --prefer " + harmless.Quoted(expression)
 	}
 	return flags
-}
-
-func namesContact(agent string) bool {
-	return strings.ContainsAny(agent, "@+") || strings.Contains(agent, "://")
 }

@@ -85,7 +85,10 @@ func (b *batch) entry(e *store.Entry) (store.Outcome, error) {
 		}
 		return store.Written, b.rest(0, e, was)
 	}
-	num := b.nextNumber()
+	// The transaction that first uses the number of a visit also stores it in the counters, so no number is used twice.
+	b.s.last++
+	num := b.s.last
+	b.counters().Numbers = num
 	if err := b.content(num, e); err != nil {
 		return store.Stale, err
 	}
@@ -145,14 +148,6 @@ func (b *batch) rest(num uint64, e *store.Entry, was standing) error {
 		}
 	}
 	return b.end(num, e, was)
-}
-
-// nextNumber returns the number for a new visit. The transaction that first uses it also stores it
-// in the counters, so no number is used twice.
-func (b *batch) nextNumber() uint64 {
-	b.s.last++
-	b.counters().Numbers = b.s.last
-	return b.s.last
 }
 
 func (b *batch) content(num uint64, e *store.Entry) error {

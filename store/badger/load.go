@@ -68,7 +68,7 @@ func (s *Store) loadIndex() error {
 	}
 	x := s.index
 	if err := x.Open(m); err != nil {
-		if !isDamage(err) {
+		if !errors.Is(err, store.ErrCorrupt) && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 		m.Segments, m.Seq = nil, 0
@@ -154,10 +154,6 @@ func (s *Store) loadGone() error {
 		s.index.Forget([]uint64{lastNum(item.Key())})
 		return nil
 	})
-}
-
-func isDamage(err error) bool {
-	return errors.Is(err, store.ErrCorrupt) || errors.Is(err, fs.ErrNotExist)
 }
 
 // readManifestKey returns the manifest of the index, which is empty in a new store.

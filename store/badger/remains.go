@@ -229,13 +229,6 @@ func (m *remains) findLost(ctx context.Context) error {
 	return err
 }
 
-// loss adds to l what cannot be read.
-func (m *remains) loss(l Loss) Loss {
-	l.Missing = max(m.had-int64(len(m.last)), m.missing)
-	l.Pending = int64(len(m.again))
-	return l
-}
-
 // Dump implements [store.Dumper]. It can be called only once.
 func (m *remains) Dump(ctx context.Context) iter.Seq2[*store.Part, error] {
 	return each(ctx, m.reader, func(_ reader, yield func(*store.Part) error) error {
@@ -319,7 +312,8 @@ func (v *view) salvage(dir string, loss Loss, opt Options) (s *Store, err error)
 		if err != nil {
 			return err
 		}
-		s.loss = left.loss(loss)
+		s.loss = loss
+		s.loss.Missing, s.loss.Pending = max(left.had-int64(len(left.last)), left.missing), int64(len(left.again))
 		return s.loadAll(context.Background(), left)
 	})
 	if err != nil {

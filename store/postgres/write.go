@@ -53,8 +53,6 @@ type writes struct {
 	anything                bool
 }
 
-func (w *writes) nothing() bool { return !w.anything }
-
 // outdates reports whether these writes change the data that the verdict of e depends on.
 func (w *writes) outdates(e *store.Entry) bool {
 	for _, k := range e.Basis.Keys {
