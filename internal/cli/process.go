@@ -26,8 +26,8 @@ func Main() {
 	fd := int(os.Stderr.Fd())
 	os.Exit(Run(ctx, os.Args[1:], Console{
 		In:       os.Stdin,
-		Out:      listener{os.Stdout, unheard},
-		Err:      listener{os.Stderr, unheard},
+		Out:      painted(os.Stdout, listener{os.Stdout, unheard}),
+		Err:      painted(os.Stderr, listener{os.Stderr, unheard}),
 		Terminal: term.IsTerminal(fd) && os.Getenv("TERM") != "dumb", // a dumb terminal does not understand escape sequences
 		Columns: func() int {
 			if width, _, err := term.GetSize(fd); err == nil {
