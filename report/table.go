@@ -183,6 +183,8 @@ func cellCSV(cell any) string {
 		return strconv.FormatInt(v, 10)
 	case Ratio:
 		return Decimals(float64(v), 2)
+	case Percent:
+		return Decimals(float64(v), 2)
 	case time.Time:
 		return v.Format(time.DateTime)
 	}

@@ -61,7 +61,7 @@ type reportFlags struct {
 func setupReport(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
 	f := &reportFlags{store: addStoreFlag(flags), form: addFormFlags(flags), complete: addCompleteFlags(flags), out: addOutFlags(flags)}
 	flags.BoolVar(&f.changes, "changes", false, "print the pages that changed between visits, largest changes first")
-	flags.StringVar(&f.about, "about", "", "`TOPIC` print the site audit (audit), one of its lists or findings by name, all URLs (pages), or totals (hosts, types, statuses, seeds)")
+	flags.StringVar(&f.about, "about", "", "`TOPIC` print the site audit (audit), one of its lists or findings by name, all URLs (pages), or totals (hosts, folders, types, statuses, seeds)")
 	flags.StringVar(&f.failOn, "fail-on", "", "`LIMITS` exit with code 4 if a limit is exceeded: NAME>NUMBER or NAME>SHARE%, such as 'duplicates>5%,broken>0'; with --since also 'new:broken>0'")
 	flags.StringVar(&f.since, "since", "", "`CRAWL` compare the audit with the previous crawl (LAST), or with the last crawl before a date (2026-11-24) or more than 7 days ago (7d)")
 	return f.run
@@ -158,6 +158,7 @@ func (f *reportFlags) audit(ctx context.Context, s store.Reader, settings store.
 		return nil, err
 	}
 	opt := audit.Options{About: about, Rule: rule, AllFrom: f.form.format == report.CSV || f.form.format == report.JSON}
+	opt.Scores = opt.AllFrom && f.about == pagesList
 	asked := f.about == nearlyList || slices.ContainsFunc(conditions, func(c audit.Condition) bool { return c.Name == nearlyList })
 	if since != nil {
 		if opt.Since, err = since.read(ctx, s, *f.store); err != nil {
@@ -175,6 +176,9 @@ func (f *reportFlags) audit(ctx context.Context, s store.Reader, settings store.
 // nearlyList names the list of pages that are almost duplicates. For a large store, an audit makes the
 // list only on request.
 const nearlyList = "nearly"
+
+// pagesList names the list of all URLs. Only as CSV and JSON, it has the link scores and the anchor texts.
+const pagesList = "pages"
 
 func (f *reportFlags) auditOutput(opt report.Options) audit.Output {
 	o := audit.Output{Format: opt.Format, About: f.about}

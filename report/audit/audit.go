@@ -43,6 +43,8 @@ type Options struct {
 	Since *Past // earlier crawl to compare the findings with; nil means none
 	Areas bool  // record the host and section of each URL, for [Filter]
 
+	Scores bool // find the link score and the anchor texts of each URL, for the list of all URLs
+
 	Pages PageReader // reads the pages of rows after Read has returned; nil means the store that is passed to Read
 
 	// Nearly finds pages that are almost duplicates. If it is nil, the list of these pages is not
@@ -106,6 +108,7 @@ func Read(ctx context.Context, s store.Reader, opt Options) (*Audit, error) {
 	if opt.Areas {
 		a.site.areas = &areas{at: map[Area]int32{}}
 	}
+	a.site.scored, a.site.said = opt.Scores, map[int32][]phrase{}
 	a.Lists = lists(a)
 	if err := a.read(ctx, s, opt.Nearly); err != nil {
 		return nil, fmt.Errorf("audit: %w", err)

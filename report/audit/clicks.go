@@ -52,7 +52,7 @@ func (s *site) count() {
 				reach(p.to, n, &next)
 			}
 			for _, to := range ways[at] {
-				reach(to, n+1, &later)
+				reach(max(to, ^to), n+1, &later)
 			}
 		}
 		next = later
@@ -61,5 +61,8 @@ func (s *site) count() {
 		if clicks[at] != unknown {
 			s.pages[at].clicks = clicks[at]
 		}
+	}
+	if s.scored {
+		s.score(ways)
 	}
 }

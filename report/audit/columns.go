@@ -111,6 +111,8 @@ func pages(a *Audit) *List {
 			column("published", "Published", func(_ *subject, r *store.Record) any { return text(r.PublishedAt) }),
 			column("modified", "Modified", func(_ *subject, r *store.Record) any { return text(r.ModifiedAt) }),
 			column("links_out", "Links out", func(s *subject, _ *store.Record) any { return int64(s.site().out) }).where((*subject).linksKnown).where((*subject).isPage),
+			column("link_score", "Link score", scoreOf).where((*subject).linksKnown),
+			column("anchors", "Anchor texts", anchorsOf),
 			depthColumn,
 			column("hops", "Hops", func(_ *subject, r *store.Record) any { return number(r.Hops) }),
 			column("location", "Redirects to", func(_ *subject, r *store.Record) any { return link(r.Location) }),

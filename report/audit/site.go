@@ -20,8 +20,12 @@ type site struct {
 
 	images bool // whether a page shows images
 
-	ways [][]int32 // the URLs to which each page links, by the index of the page; count sets it to nil
+	ways [][]int32 // the URLs to which each page links, by the index of the page; with nofollow their complement; count sets it to nil
 	kept int       // number of links in ways
+
+	scored bool               // whether scores and said are set
+	scores []float32          // link score of each URL; see score.go
+	said   map[int32][]phrase // anchor texts of each URL
 
 	unfinished map[string]bool // hosts with URLs still to fetch, or with duplicates whose links were not followed
 
@@ -166,8 +170,14 @@ func (s *site) link(at int32, links []store.Link) {
 			continue
 		}
 		p := &s.pages[to]
-		if clicked(l.Kind) {
-			ways = append(ways, to)
+		if way := to; clicked(l.Kind) {
+			if l.NoFollow {
+				way = ^to
+			}
+			ways = append(ways, way)
+		}
+		if s.scored && l.Kind == store.LinkAnchor {
+			s.say(to, l.Text)
 		}
 		if p.use(&l); p.last == at {
 			continue
