@@ -314,7 +314,7 @@ func (v *view) salvage(dir string, loss Loss, opt Options) (s *Store, err error)
 		}
 		s.loss = loss
 		s.loss.Missing, s.loss.Pending = max(left.had-int64(len(left.last)), left.missing), int64(len(left.again))
-		return s.loadAll(context.Background(), left)
+		return store.Copy(context.Background(), s, left, func(int64) {})
 	})
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
@@ -324,21 +324,4 @@ func (v *view) salvage(dir string, loss Loss, opt Options) (s *Store, err error)
 	}
 	s.reading, s.broken, s.name = v, errReadOnly, dir
 	return s, nil
-}
-
-func (s *Store) loadAll(ctx context.Context, from store.Dumper) error {
-	var parts []*store.Part
-	for p, err := range from.Dump(ctx) {
-		if err != nil {
-			return err
-		}
-		if parts = append(parts, p); len(parts) < 64 {
-			continue
-		}
-		if err := s.Load(ctx, parts); err != nil {
-			return err
-		}
-		parts = nil
-	}
-	return s.Load(ctx, parts)
 }

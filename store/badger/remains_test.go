@@ -65,7 +65,7 @@ func TestRemainsAfterRevisits(t *testing.T) {
 				if err != nil {
 					return err
 				}
-				return s.loadAll(t.Context(), left)
+				return store.Copy(t.Context(), s, left, func(int64) {})
 			})
 			if err != nil {
 				t.Fatal(err)
