@@ -8,12 +8,14 @@ import (
 // Sites remembers each host that has received an https request, because secrets must not be sent to
 // it with http later, also if the user adds these secrets only then. A host is stored before the
 // request is sent. So the next run knows it even if this one is killed, and so do other workers.
+//
+// A store implements Sites: the value for a host is not nil if the host has received one.
 type Sites interface {
-	// Secure reports whether a host has received an https request.
-	Secure(ctx context.Context, host string) (bool, error)
-	// SetSecure stores that a host receives an https request.
-	SetSecure(ctx context.Context, host string) error
+	Meta(ctx context.Context, name string) ([]byte, error)
+	SetMeta(ctx context.Context, name string, value []byte) error
 }
+
+const secureSite = "site/https://" // beginning of the names of values
 
 // trusts reports whether the secrets of a host may be sent with a request for a URL. They may be
 // sent with https. With http, they may be sent only if no https URL of the host is a seed or has
@@ -31,9 +33,10 @@ func (s *cookieStore) trusts(ctx context.Context, u *url.URL) (trusted bool, err
 	case s.opt.Sites == nil:
 		known = https
 	case https:
-		known, err = true, s.opt.Sites.SetSecure(ctx, name)
+		known, err = true, s.opt.Sites.SetMeta(ctx, secureSite+name, []byte("1"))
 	default:
-		known, err = s.opt.Sites.Secure(ctx, name)
+		value, readErr := s.opt.Sites.Meta(ctx, secureSite+name)
+		known, err = value != nil, readErr
 	}
 	if err != nil {
 		return false, err

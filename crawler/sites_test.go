@@ -9,15 +9,16 @@ import (
 )
 
 // sharedSites is what several workers know of sites.
-type sharedSites struct{ secure sync.Map }
+type sharedSites struct{ values sync.Map }
 
-func (s *sharedSites) Secure(_ context.Context, host string) (bool, error) {
-	_, is := s.secure.Load(host)
-	return is, nil
+func (s *sharedSites) Meta(_ context.Context, name string) ([]byte, error) {
+	value, _ := s.values.Load(name)
+	b, _ := value.([]byte)
+	return b, nil
 }
 
-func (s *sharedSites) SetSecure(_ context.Context, host string) error {
-	s.secure.Store(host, true)
+func (s *sharedSites) SetMeta(_ context.Context, name string, value []byte) error {
+	s.values.Store(name, value)
 	return nil
 }
 

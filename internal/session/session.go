@@ -201,7 +201,7 @@ func (r *run) crawl(ctx context.Context, p plan, order *precedence.Order, kept *
 	if book != nil {
 		o.Learned = book
 	}
-	o.Sites = sites{r.store}
+	o.Sites = r.store
 	crawl, err := crawler.New(s, o, pipeline)
 	if err != nil {
 		return unstarted(err)
