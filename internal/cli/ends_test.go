@@ -129,11 +129,11 @@ func checkCounts(ctx context.Context, r *rapid.T, s store.Reader) {
 		r.Errorf("the rows add up to %d, and there are %d URLs", sum, all)
 	}
 	for _, row := range rows {
-		if row.N != byName[row.Name] || row.N < 0 {
-			r.Errorf("%s: %d in the table, %d by name", row.Name, row.N, byName[row.Name])
+		if row.URLs != byName[row.Name] || row.URLs < 0 {
+			r.Errorf("%s: %d in the table, %d by name", row.Name, row.URLs, byName[row.Name])
 		}
-		if row.N != want[row.Name] {
-			r.Errorf("%s: %d, want %d (%+v, %+v)", row.Name, row.N, want[row.Name], n, tally)
+		if row.URLs != want[row.Name] {
+			r.Errorf("%s: %d, want %d (%+v, %+v)", row.Name, row.URLs, want[row.Name], n, tally)
 		}
 	}
 	// The status and the summary have a row for each of these counts, and the report has the same

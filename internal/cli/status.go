@@ -20,6 +20,7 @@ import (
 	"skink/internal/session"
 	"skink/report"
 	"skink/store"
+	"skink/view"
 )
 
 var statusCommand = command{
@@ -85,7 +86,7 @@ type status struct {
 	Orders    []store.Order     `json:"orders,omitempty"`
 	session.Limits
 
-	rows []session.EndRow
+	rows []view.End
 	all  int64
 	at   time.Time // current time by the clock of the store, which may be on a database server
 }
@@ -109,7 +110,7 @@ func printStatus(ctx context.Context, out io.Writer, s *readStore, asJSON bool) 
 	}
 	fmt.Fprintln(out, report.Counted(st.all, "URL"))
 	for _, row := range st.rows {
-		row.Print(out)
+		session.PrintCount(out, row.Name, row.URLs, row.Note)
 	}
 	if len(st.Postponed) > 0 {
 		session.PrintPostponed(out, st.Postponed)

@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"io"
 
+	"skink/base/harmless"
 	"skink/dedup"
 	"skink/frontier"
 	"skink/report"
 	"skink/store"
+	"skink/view"
 )
 
 // A NamedState is a URL state with the name that users see, such as "given-up".
@@ -110,20 +112,13 @@ func (c Counts) ByName() map[string]int64 {
 	}
 }
 
-// An EndRow is a row of the table of URLs by state.
-type EndRow struct {
-	Name string
-	N    int64
-	Note string
-}
-
 // Rows returns a row for each state, and the total number of URLs.
-func (c Counts) Rows() (rows []EndRow, all int64) {
+func (c Counts) Rows() (rows []view.End, all int64) {
 	byName, t := c.ByName(), &c.All
 	pending := c.URLs.Pending // may include URLs that have a record from an earlier visit
 	for _, s := range States {
-		row := EndRow{s.Name, byName[s.Name], s.Note}
-		records := row.N
+		row := view.End{Name: s.Name, URLs: byName[s.Name], Note: s.Note}
+		records := row.URLs
 		switch {
 		case s.State == frontier.Fetched:
 			records = t.Pages() + t.Other + t.Sitemaps
@@ -144,20 +139,21 @@ func (c Counts) Rows() (rows []EndRow, all int64) {
 			records = report.Total(t.GivenUp)
 			row.Note = cmp.Or(report.Problems(t.GivenUp), row.Note)
 		}
-		again := max(min(records-row.N, pending), 0)
+		again := max(min(records-row.URLs, pending), 0)
 		pending -= again
 		if again > 0 {
 			row.Note += fmt.Sprintf(", %s of %s waiting for a revisit", report.Grouped(again), report.Grouped(records))
 		}
-		if files := records - row.N - again; s.State == frontier.Fetched && files > 0 { // files that skink dedup recorded have no URL in the frontier
+		if files := records - row.URLs - again; s.State == frontier.Fetched && files > 0 { // files that skink dedup recorded have no URL in the frontier
 			row.Note += fmt.Sprintf(", %s of these read from files", report.Grouped(files))
 		}
-		rows, all = append(rows, row), all+row.N
+		row.Note = harmless.Line(row.Note)
+		rows, all = append(rows, row), all+row.URLs
 	}
 	return rows, all
 }
 
-// Print writes a row of a table.
-func (r EndRow) Print(w io.Writer) {
-	fmt.Fprintf(w, "  %-10s%8s   %s\n", r.Name, report.Grouped(r.N), r.Note)
+// PrintCount writes a row of a table of numbers, such as one of [Counts.Rows].
+func PrintCount(w io.Writer, name string, n int64, note string) {
+	fmt.Fprintf(w, "  %-10s%8s   %s\n", name, report.Grouped(n), note)
 }

@@ -92,7 +92,7 @@ func (s Summary) pages(b *strings.Builder) {
 		kind dedup.VerdictKind
 		n    int64
 	}{{dedup.Unique, t.Unique}, {dedup.Exact, t.Exact}, {dedup.Near, t.Near}, {dedup.Thin, t.Thin}} {
-		EndRow{string(v.kind), v.n, s.Rule.Explain(v.kind)}.Print(b)
+		PrintCount(b, string(v.kind), v.n, s.Rule.Explain(v.kind))
 	}
 	if t.Rendered > 0 && (s.Renders || visits == 0) {
 		fmt.Fprintf(b, "%s rendered with a browser\n", report.Counted(t.Rendered, "page"))
@@ -137,8 +137,8 @@ func (s Summary) ends(b *strings.Builder) {
 	rows, all := s.Rows()
 	fmt.Fprintln(b, report.Counted(all, "URL"))
 	for _, row := range rows {
-		if row.N > 0 {
-			row.Print(b)
+		if row.URLs > 0 {
+			PrintCount(b, row.Name, row.URLs, row.Note)
 		}
 	}
 	if n := s.All.Captchas; n > 0 {

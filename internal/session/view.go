@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"skink/base/harmless"
 	"skink/crawler"
 	"skink/frontier"
 	"skink/report"
@@ -67,7 +66,8 @@ func (s *shownCrawl) Now() view.Moment {
 	now, v := time.Now(), s.now.Load()
 	tally := v.pipeline.Tally()
 	counts, _ := s.store.Counts(context.Background())
-	m := view.Moment{Tally: tally, Ends: endsOf(Counts{tally, counts, LikelyPostponed(counts, tally)}), InFlight: v.crawl.InFlight(), Memory: processMemory(), MaxMemory: s.opt.Memory, Paused: v.crawl.Paused()}
+	m := view.Moment{Tally: tally, InFlight: v.crawl.InFlight(), Memory: processMemory(), MaxMemory: s.opt.Memory, Paused: v.crawl.Paused()}
+	m.Ends, _ = Counts{tally, counts, LikelyPostponed(counts, tally)}.Rows()
 	states := v.crawl.Hosts()
 	for _, h := range states {
 		m.Hosts = append(m.Hosts, hostNow(h, now))
@@ -137,21 +137,14 @@ func hostNow(h crawler.HostState, now time.Time) view.HostNow {
 	return n
 }
 
-func endsOf(c Counts) (ends []view.End) {
-	rows, _ := c.Rows()
-	for _, r := range rows {
-		ends = append(ends, view.End{Name: r.Name, URLs: r.N, Note: harmless.Line(r.Note)})
-	}
-	return ends
-}
-
 // MomentOf returns the statistics of a store for a view that shows no running crawl.
 func MomentOf(ctx context.Context, s store.Reader) (m view.Moment, err error) {
 	c, err := ReadCounts(ctx, s)
 	if err != nil {
 		return m, err
 	}
-	m.Tally, m.Ends = c.All, endsOf(c)
+	m.Tally = c.All
+	m.Ends, _ = c.Rows()
 	if m.Orders, err = store.ReadOrders(ctx, s); err != nil {
 		return m, err
 	}
