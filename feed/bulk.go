@@ -366,7 +366,8 @@ func (b *Bulk) post(ctx context.Context, items []item) (busy []item, after time.
 		if ctx.Err() != nil {
 			return nil, 0, ctx.Err()
 		}
-		if isPermanent(err) {
+		// With a certificate that is not trusted, or without TLS, every retry would fail in the same way.
+		if errors.As(err, new(*tls.CertificateVerificationError)) || errors.Is(err, http.ErrSchemeMismatch) {
 			return nil, 0, err
 		}
 		return items, 0, err
@@ -394,13 +395,6 @@ func (b *Bulk) post(ctx context.Context, items []item) (busy []item, after time.
 		err = fmt.Errorf("this user may not write to the index: %w: set the environment variables %s and %s, or %s", err, EnvUser, EnvPassword, EnvKey)
 	}
 	return nil, 0, err
-}
-
-// isPermanent reports whether every retry would fail with the same error, because the server's
-// certificate is not trusted or the server does not speak TLS.
-func isPermanent(err error) bool {
-	var certificate *tls.CertificateVerificationError
-	return errors.As(err, &certificate) || errors.Is(err, http.ErrSchemeMismatch)
 }
 
 type reply struct {

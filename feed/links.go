@@ -39,7 +39,8 @@ func WriteLinks(ctx context.Context, w io.Writer, s store.Reader, opt Options) (
 		}
 		for i := range page.Links {
 			l := &page.Links[i]
-			if err := sheet.Write(linkRow(r.URL, l, i)); err != nil {
+			row := []string{harmless.Cell(r.URL), harmless.Cell(l.URL), harmless.Cell(l.Text), string(l.Kind), strconv.FormatBool(l.NoFollow), strconv.Itoa(i)}
+			if err := sheet.Write(row); err != nil {
 				return links, fmt.Errorf("write links: %w", err)
 			}
 			links++
@@ -50,8 +51,4 @@ func WriteLinks(ctx context.Context, w io.Writer, s store.Reader, opt Options) (
 		return links, fmt.Errorf("write links: %w", err)
 	}
 	return links, nil
-}
-
-func linkRow(source string, l *store.Link, position int) []string {
-	return []string{harmless.Cell(source), harmless.Cell(l.URL), harmless.Cell(l.Text), string(l.Kind), strconv.FormatBool(l.NoFollow), strconv.Itoa(position)}
 }

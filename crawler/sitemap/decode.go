@@ -14,7 +14,7 @@ import (
 
 // decode returns a reader of the decompressed file in UTF-8. The reader fails with [ErrBytes] if
 // the file is longer than the given number of bytes, compressed or decompressed. Gzip inside gzip
-// is not decompressed.
+// is not decompressed. The error for an empty file is io.EOF.
 func decode(r io.Reader, bytes int64) (*bufio.Reader, error) {
 	in := bufio.NewReader(&bounded{src: r, left: bytes})
 	if head, _ := in.Peek(2); string(head) == "\x1f\x8b" {
@@ -26,20 +26,12 @@ func decode(r io.Reader, bytes int64) (*bufio.Reader, error) {
 	}
 	head, err := in.Peek(maxDeclaration)
 	if len(head) == 0 && err != nil {
-		return nil, emptyOr(err)
+		return nil, err
 	}
 	if enc := encodingOf(head); enc != nil {
 		in = bufio.NewReader(enc.NewDecoder().Reader(in))
 	}
 	return in, nil
-}
-
-// emptyOr turns io.EOF into the error for an empty file, which wraps [ErrNone].
-func emptyOr(err error) error {
-	if err == io.EOF {
-		return fmt.Errorf("the file is empty: %w", ErrNone)
-	}
-	return err
 }
 
 type unpacking struct{ z io.Reader }

@@ -92,11 +92,11 @@ func readUpTo(r io.Reader, limit int64) iter.Seq2[Entry, error] {
 }
 
 func read(r io.Reader, limit int64, emit func(Entry) error) error {
+	first := byte(0)
 	in, err := decode(r, limit)
-	if err != nil {
-		return err
+	if err == nil {
+		first, err = firstByte(in)
 	}
-	first, err := firstByte(in)
 	switch {
 	case err == io.EOF:
 		return fmt.Errorf("the file is empty: %w", ErrNone)

@@ -35,11 +35,6 @@ func addCorpusFlags(flags *pflag.FlagSet) *corpusFlags {
 	return f
 }
 
-// inputs returns the selected files at and below paths. The path "-" means stdin.
-func (f *corpusFlags) inputs(paths []string, stdin io.Reader) *corpus.Inputs {
-	return &corpus.Inputs{Paths: paths, Stdin: stdin, Fields: f.fields, Include: f.include, Exclude: f.exclude}
-}
-
 // A reading counts the files and records of a corpus that were not judged, and prints their errors.
 type reading struct {
 	*corpusFlags

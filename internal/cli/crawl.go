@@ -114,10 +114,13 @@ func newCrawlFlags(flags *pflag.FlagSet) *crawlFlags {
 	flags.BoolVar(&f.audit, "audit", false, "fetch everything a site audit needs: sets --budget off, --links on and --check-assets, and also checks #fragments in links")
 	flags.Var(onOff{&f.rule.links}, "links", "store the links of pages, so that reports can list the pages that link to a URL")
 	f.rule.addDocumentsFlag(flags, false)
-	addLearnFlags(flags, &f.opt)
-	f.rule.addOnDuplicateFlag(flags)
+	flags.Var(onOff{&o.Sitemaps}, "sitemaps", "read the sitemaps of each host whose home page is a seed, and crawl the URLs in them")
+	flags.Var(onOff{&f.opt.Learn}, "learn", "learn which URL patterns of a site return texts that are already known")
+	flags.Var(onOff{&f.opt.Budget}, "budget", "postpone URLs of patterns that keep returning duplicates; off fetches all URLs, including those postponed earlier")
+	flags.Var(oneOf(&f.rule.onDuplicate, session.Tag, session.Skip), "on-duplicate", "store the text of each duplicate and follow its links (tag), or store only a record of the duplicate (skip)")
 	flags.Var(f.prefer, "prefer", "`REGEXP` among duplicates, prefer the page whose URL matches REGEXP (repeatable, most preferred first; default: order of the seeds)")
-	f.rule.addMarkdownFlags()
+	flags.BoolVar(&f.rule.markdown, "markdown", false, "also store the main text of each page as Markdown; use this flag when you create the store")
+	flags.BoolVar(&f.rule.pictures, "images", false, "with --markdown: keep the images that are part of the text")
 	flags.StringVar(&f.opt.Feed, "feed", "", "`FILE` write unique and thin pages to this file, search index or standard output (-) during the crawl, or to s3://BUCKET/KEY at its end")
 	isOutput(flags, "feed", fileOutput, "")
 
@@ -401,12 +404,4 @@ func checkAgent(agent string) error {
 
 func printable(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' })
-}
-
-// addLearnFlags adds the flags that control whether a crawl learns which URLs of a site lead to
-// duplicates, and whether it postpones them.
-func addLearnFlags(flags *pflag.FlagSet, o *session.Options) {
-	flags.Var(onOff{&o.Crawl.Sitemaps}, "sitemaps", "read the sitemaps of each host whose home page is a seed, and crawl the URLs in them")
-	flags.Var(onOff{&o.Learn}, "learn", "learn which URL patterns of a site return texts that are already known")
-	flags.Var(onOff{&o.Budget}, "budget", "postpone URLs of patterns that keep returning duplicates; off fetches all URLs, including those postponed earlier")
 }

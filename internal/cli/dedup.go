@@ -173,7 +173,7 @@ func (d *dedupRun) openStore(ctx context.Context) (s *writeStore, remove func(),
 // inputs returns the files named by args. Unreadable files are counted in d.reading. A record may
 // have at most --memory / recordShare bytes.
 func (d *dedupRun) inputs(args []string) *corpus.Inputs {
-	in := d.corpus.inputs(args, d.con.In)
+	in := &corpus.Inputs{Paths: args, Stdin: d.con.In, Fields: d.corpus.fields, Include: d.corpus.include, Exclude: d.corpus.exclude}
 	d.reading = &reading{corpusFlags: d.corpus, to: d.con.Err}
 	in.Unreadable, in.Passed = d.reading.missed, d.reading.passed.Add
 	in.Odd = func(err error) { fmt.Fprintf(d.con.Err, "skink: %s\n", harmless.Error(err)) }

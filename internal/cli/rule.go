@@ -34,11 +34,6 @@ const (
 	defaultContainment = 0.95
 )
 
-func (r *ruleFlags) addOnDuplicateFlag(flags *pflag.FlagSet) {
-	r.onDuplicate = session.Tag
-	flags.Var(oneOf(&r.onDuplicate, session.Tag, session.Skip), "on-duplicate", "store the text of each duplicate and follow its links (tag), or store only a record of the duplicate (skip)")
-}
-
 func (r *ruleFlags) addDocumentsFlag(flags *pflag.FlagSet, on bool) {
 	r.documents = on
 	flags.Var(onOff{&r.documents}, "documents", "also read the text of PDF, DOCX and EPUB files")
@@ -55,7 +50,7 @@ var ruleRules = []flagRule{
 var ruleFlagNames = []string{"rule", "containment", "similarity", "shingle", "unit", "form", "scheme", "min-words", "markdown", "images", "links", "documents", "on-duplicate"}
 
 func addRuleFlags(flags *pflag.FlagSet) *ruleFlags {
-	r := &ruleFlags{flags: flags, links: true, set: session.DefaultSettings(), rule: byResemblance, containment: defaultContainment}
+	r := &ruleFlags{flags: flags, links: true, set: session.DefaultSettings(), rule: byResemblance, containment: defaultContainment, onDuplicate: session.Tag}
 	set := &r.set
 	flags.Var(similarity(&set.Similarity), "similarity",
 		fmt.Sprintf("treat two pages as near-duplicates if their resemblance is at least this number, from %.2f to 1", dedup.MinSimilarity()))
@@ -67,11 +62,6 @@ func addRuleFlags(flags *pflag.FlagSet) *ruleFlags {
 	flags.Var(oneOf(&set.Scheme, "bands", "super", "mega"), "scheme", "use MinHash bands (bands), super-shingles (super) or mega-shingles (mega) to choose the pairs of pages to compare")
 	flags.Var(whole(&set.MinWords, 0, "0 or more; 0 compares every page with at least one word"), "min-words", "do not compare pages with fewer words than this; they get the verdict thin")
 	return r
-}
-
-func (r *ruleFlags) addMarkdownFlags() {
-	r.flags.BoolVar(&r.markdown, "markdown", false, "also store the main text of each page as Markdown; use this flag when you create the store")
-	r.flags.BoolVar(&r.pictures, "images", false, "with --markdown: keep the images that are part of the text")
 }
 
 func (r *ruleFlags) keeps() store.Markdown {
