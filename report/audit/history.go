@@ -27,8 +27,7 @@ import (
 // writes the entries to the free slot, and then replaces the index in one step. If the process is
 // killed between the two, the index still refers to the old slots. The index contains a checksum of
 // each slot, to detect a slot that another process has overwritten. Keep never deletes a free slot,
-// because another worker may be writing to it. A slot consists of values of at most [store.MaxMeta]
-// bytes each; their number is in the index.
+// because another worker may be writing to it.
 //
 // A slot contains a keptFindings in the format of encoding/gob, compressed. An entry is identified by
 // its page, unless the finding has keys. The entries of such a finding are groups of pages, whole
@@ -49,7 +48,8 @@ const indexName = "findings"
 // IsKept reports whether the value with this name is part of the kept findings.
 func IsKept(name string) bool { return name == indexName || strings.HasPrefix(name, indexName+" ") }
 
-func partName(slot, part int) string { return fmt.Sprintf("%s %d.%d", indexName, slot, part) }
+// slotName returns the name of the value of a slot. The value had parts, numbered from 0, in stores of earlier builds.
+func slotName(slot int) string { return fmt.Sprintf("%s %d.0", indexName, slot) }
 
 // A Crawl is a crawl whose findings a store keeps.
 type Crawl struct {
@@ -61,7 +61,6 @@ type Crawl struct {
 	Counts  map[string]int `json:"counts"`        // number of entries of each finding that the audit checked for, by full name
 	Cut     []string       `json:"cut,omitempty"` // findings whose entries are not kept because there are too many
 	Slot    int            `json:"slot"`
-	Parts   int            `json:"parts"`  // number of values in the slot
 	Sum     string         `json:"sum"`    // checksum of the slot
 	Serial  int            `json:"serial"` // increases with each change of the list, so that no list occurs twice
 }
@@ -143,11 +142,6 @@ func Keep(ctx context.Context, s store.Meta, a *Audit, at time.Time) (*Crawl, er
 		}
 	}
 	c.Cut, c.Sum = cut, sumOf(value)
-	var parts [][]byte
-	for part := range slices.Chunk(value, store.MaxMeta) {
-		parts = append(parts, part)
-	}
-	c.Parts = len(parts)
 	for {
 		h, err := ReadHistory(ctx, s)
 		if err != nil {
@@ -158,10 +152,8 @@ func Keep(ctx context.Context, s store.Meta, a *Audit, at time.Time) (*Crawl, er
 		for _, old := range h.Kept {
 			c.Serial = max(c.Serial, old.Serial+1)
 		}
-		for i, part := range parts {
-			if err := s.SetMeta(ctx, partName(c.Slot, i), part); err != nil {
-				return nil, fmt.Errorf("save findings: %w", err)
-			}
+		if err := s.SetMeta(ctx, slotName(c.Slot), value); err != nil {
+			return nil, fmt.Errorf("save findings: %w", err)
 		}
 		h.add(c)
 		text, err := json.Marshal(h.Kept)
@@ -338,13 +330,9 @@ type Past struct {
 
 // ReadPast reads the findings of a crawl in the history of a store.
 func ReadPast(ctx context.Context, s store.MetaReader, c *Crawl) (*Past, error) {
-	var value []byte
-	for i := range c.Parts {
-		part, err := s.Meta(ctx, partName(c.Slot, i))
-		if err != nil {
-			return nil, fmt.Errorf("read the findings of crawl %d: %w", c.Number, err)
-		}
-		value = append(value, part...)
+	value, err := s.Meta(ctx, slotName(c.Slot))
+	if err != nil {
+		return nil, fmt.Errorf("read the findings of crawl %d: %w", c.Number, err)
 	}
 	p := &Past{Crawl: *c}
 	if sumOf(value) != c.Sum || p.decode(value) != nil {
