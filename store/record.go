@@ -288,34 +288,38 @@ func (t *Tally) Remove(r *Record) { t.count(r, -1) }
 
 func (t *Tally) count(r *Record, n int64) {
 	t.Bytes += n * r.Size
-	switch r.Kind {
-	case Other:
-		t.Other += n
-	case Redirect:
-		t.Redirects += n
-	case Blocked:
-		t.Blocked += n
-		if r.IsCaptcha() {
-			t.Captchas += n
+	page := r.Kind == Page
+	for _, c := range [...]struct {
+		number *int64
+		counts bool
+	}{
+		{&t.Other, r.Kind == Other},
+		{&t.Redirects, r.Kind == Redirect},
+		{&t.Blocked, r.Kind == Blocked},
+		{&t.Captchas, r.IsCaptcha()},
+		{&t.Skipped, r.Kind == Skipped},
+		{&t.Sitemaps, r.Kind == Sitemap},
+		{&t.Later, r.Kind == Later},
+		{&t.Errors, r.Kind == Error},
+		{&t.Unique, page && r.Verdict == dedup.Unique},
+		{&t.Exact, page && r.Verdict == dedup.Exact},
+		{&t.Near, page && r.Verdict == dedup.Near},
+		{&t.Thin, page && r.Verdict == dedup.Thin},
+		{&t.Unkept, page && r.NoText},
+		{&t.Capped, page && r.Capped},
+		{&t.Unrendered, page && r.RenderError != ""},
+		{&t.Scripts, page && r.RenderError == "" && r.NeedsScripts != ""},
+		{&t.Rendered, page && r.Rendered},
+	} {
+		if c.counts {
+			*c.number += n
 		}
-	case Skipped:
-		t.Skipped += n
-	case Sitemap:
-		t.Sitemaps += n
-	case Later:
-		t.Later += n
-	case Error:
-		t.countError(r, n)
-	case Page:
-		t.countPage(r, n)
 	}
-}
-
-func (t *Tally) countError(r *Record, n int64) {
-	t.Errors += n
-	countKind(&t.Problems, r.Problem, n)
-	if r.End() == frontier.GivenUp {
-		countKind(&t.GivenUp, r.Problem, n)
+	if r.Kind == Error {
+		countKind(&t.Problems, r.Problem, n)
+		if r.End() == frontier.GivenUp {
+			countKind(&t.GivenUp, r.Problem, n)
+		}
 	}
 }
 
@@ -331,34 +335,6 @@ func countKind(byKind *map[string]int64, kind string, n int64) {
 	}
 	if len(*byKind) == 0 {
 		*byKind = nil
-	}
-}
-
-func (t *Tally) countPage(r *Record, n int64) {
-	switch r.Verdict {
-	case dedup.Unique:
-		t.Unique += n
-	case dedup.Exact:
-		t.Exact += n
-	case dedup.Near:
-		t.Near += n
-	case dedup.Thin:
-		t.Thin += n
-	}
-	if r.NoText {
-		t.Unkept += n
-	}
-	if r.Capped {
-		t.Capped += n
-	}
-	switch {
-	case r.RenderError != "":
-		t.Unrendered += n
-	case r.NeedsScripts != "":
-		t.Scripts += n
-	}
-	if r.Rendered {
-		t.Rendered += n
 	}
 }
 

@@ -19,13 +19,12 @@ import (
 func (r reader) Clusters(ctx context.Context) iter.Seq2[store.Cluster, error] {
 	return store.Listed(ctx, func() (list []store.Cluster, err error) {
 		err = r.in(ctx, func(r reader) error {
-			list, err = r.clusters(ctx)
+			if list, err = r.clusters(ctx); err != nil {
+				err = fmt.Errorf("read the clusters: %w", err)
+			}
 			return err
 		})
-		if err != nil {
-			return nil, fmt.Errorf("read the clusters: %w", err)
-		}
-		return list, nil
+		return list, err
 	})
 }
 

@@ -129,8 +129,10 @@ func Open(dir string, opt Options) (*Store, error) {
 }
 
 func open(dir string, opt Options) (*Store, error) {
-	if err := completeRewrite(dir); err != nil {
-		return nil, err
+	if isRewritten(dir) { // a killed process has begun to replace the files
+		if err := locked(dir, func() error { return takeFiles(dir) }); err != nil {
+			return nil, err
+		}
 	}
 	born, err := isStore(dir)
 	switch {

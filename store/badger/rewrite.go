@@ -52,14 +52,6 @@ func TakeRewritten(dir string) error {
 	return nil
 }
 
-// completeRewrite completes what a killed process began with TakeRewritten, if anything.
-func completeRewrite(dir string) error {
-	if !isRewritten(dir) {
-		return nil
-	}
-	return locked(dir, func() error { return takeFiles(dir) })
-}
-
 // isRewritten reports whether the store in dir has yet to take the files of a complete rewrite.
 func isRewritten(dir string) bool {
 	_, ready := os.Stat(filepath.Join(dir, rewriteName+".ready"))
