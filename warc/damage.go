@@ -34,12 +34,3 @@ func unexpected(err error) error {
 	}
 	return err
 }
-
-// expected returns err, or nil if err is io.ErrUnexpectedEOF. It is used where the input may end
-// early.
-func expected(err error) error {
-	if err == io.ErrUnexpectedEOF {
-		return nil
-	}
-	return err
-}

@@ -30,7 +30,7 @@ func (r *Record) Message() (*Message, error) {
 	}
 	m := &Message{Start: start, Body: in}
 	m.Header, err = head.fields(true)
-	if err = expected(err); err != nil { // some archived messages end after the head, without the empty line
+	if err != nil && err != io.ErrUnexpectedEOF { // some archived messages end after the head, without the empty line
 		return nil, fmt.Errorf("read the header of a message: %w", err)
 	}
 	if strings.Contains(strings.ToLower(m.Header.Get("Transfer-Encoding")), "chunked") && atChunkSize(in) {

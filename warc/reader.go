@@ -219,10 +219,10 @@ func (r *Reader) skipDamage(rec *Record, err error) *Damage {
 func (r *Reader) findRecord() {
 	for {
 		ahead, err := r.in.Peek(4 << 10)
-		i := recordIn(ahead)
+		at := beginning.FindIndex(ahead)
 		switch {
-		case i >= 0:
-			_, _ = r.in.Discard(i)
+		case at != nil:
+			_, _ = r.in.Discard(at[0])
 			return
 		case err != nil:
 			_, _ = r.in.Discard(len(ahead))
@@ -235,15 +235,6 @@ func (r *Reader) findRecord() {
 const firstLine = len(version) + len("1.1\r\n")
 
 var beginning = regexp.MustCompile(version + `[0-9]\.[0-9]{1,2}\r?\n`)
-
-// recordIn returns the index in b of the first line that looks like the beginning of a record, or
-// -1 if there is none.
-func recordIn(b []byte) int {
-	if at := beginning.FindIndex(b); at != nil {
-		return at[0]
-	}
-	return -1
-}
 
 // findMember moves to the next gzip member that begins with a record. It starts one byte after the
 // beginning of the damaged member, even if only a checksum was wrong, because a decompressor that

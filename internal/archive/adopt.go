@@ -147,15 +147,11 @@ func enlist(ctx context.Context, s RecordStore, worker string) error {
 
 // eachMark calls visit for each worker that has archive files, with the worker's mark.
 func eachMark(ctx context.Context, s store.MetaReader, visit func(worker string, m *mark) error) error {
-	workers := []string{""}
-	names, err := store.ReadMeta[[]string](ctx, s, listName, archivists)
+	names, err := store.MetaValue[[]string](ctx, s, listName, archivists)
 	if err != nil {
 		return err
 	}
-	if names != nil {
-		workers = append(workers, *names...)
-	}
-	for _, worker := range workers {
+	for _, worker := range append([]string{""}, names...) {
 		for _, private := range []bool{false, true} {
 			m, err := readMark(ctx, s, worker, private)
 			if err == nil && m != nil {

@@ -249,7 +249,7 @@ func help(w io.Writer, args []string) error {
 	if name != schema {
 		page, err := fs.ReadFile(docs.Pages, name+".md")
 		if err != nil {
-			names := slices.Concat([]string{"help"}, commandNames(), topicNames())
+			names := slices.Concat([]string{"help"}, commandNames(), namesOf(topics(), func(t topic) string { return t.name }))
 			return usagef("help: unknown command or topic %s: %s", brief(name), didYouMean(name, names, "", "try skink help"))
 		}
 		text = string(page)
@@ -258,16 +258,12 @@ func help(w io.Writer, args []string) error {
 	return err
 }
 
-func commandNames() (names []string) {
-	for _, c := range commands() {
-		names = append(names, c.name)
+// namesOf returns the name of each value.
+func namesOf[T any](all []T, name func(T) string) (names []string) {
+	for _, v := range all {
+		names = append(names, name(v))
 	}
 	return names
 }
 
-func topicNames() (names []string) {
-	for _, t := range topics() {
-		names = append(names, t.name)
-	}
-	return names
-}
+func commandNames() []string { return namesOf(commands(), func(c command) string { return c.name }) }

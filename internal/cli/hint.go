@@ -47,10 +47,7 @@ func nearest(word string, names []string) string {
 func flagError(err error, command string, flags *pflag.FlagSet) error {
 	more := "try skink " + command + " --help"
 	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
-		var names []string
-		for _, f := range visible(flags) {
-			names = append(names, f.Name)
-		}
+		names := namesOf(visible(flags), func(f *pflag.Flag) string { return f.Name })
 		return fmt.Errorf("%w: %s", err, didYouMean(unknown.GetSpecifiedName(), names, "--", more))
 	}
 	invalid, ok := errors.AsType[*pflag.InvalidValueError](err)

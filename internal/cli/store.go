@@ -178,7 +178,7 @@ func (f *storeFlags) info(ctx context.Context, con Console, name string) error {
 	}
 	row("seeds", harmless.Line(in.Seeds))
 	row("pages", fmt.Sprintf("%s: %s", report.Grouped(in.Pages), listed(in.Verdicts, "unique", "exact", "near", "thin")))
-	row("urls", listed(in.URLs, stateNames()...))
+	row("urls", listed(in.URLs, namesOf(session.States, func(s session.NamedState) string { return s.Name })...))
 	row("settings", settingsLine(in.Settings))
 	if set := in.Settings; set != nil {
 		row("versions", fmt.Sprintf("format %d, extractor %d, tokenizer %d, sketch %d", set.Format, set.Extractor, set.Tokenizer, set.Sketch))
@@ -258,11 +258,4 @@ func dropError(name string, err error) error {
 		return fmt.Errorf("%s: %w: name another folder, or the schema of a database", name, store.ErrNotExist)
 	}
 	return err
-}
-
-func stateNames() (names []string) {
-	for _, s := range session.States {
-		names = append(names, s.Name)
-	}
-	return names
 }

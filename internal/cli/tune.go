@@ -78,14 +78,16 @@ func setupTune(flags *pflag.FlagSet) func(context.Context, Console, []string) er
 	return f.run
 }
 
+type measure struct {
+	name  string
+	score func(dedup.Comparison) float64
+}
+
 // measures are the similarity scores that skink tune tries, each from 0 to 1. A score such as
 // containment has two directions: A in B, and B in A. The plain name means the larger value, which
 // is high for an excerpt, and "lesser" the smaller one. Uniqueness is not tried, because it is 1
 // minus the resemblance, and so gives the same decisions.
-var measures = []struct {
-	name  string
-	score func(dedup.Comparison) float64
-}{
+var measures = []measure{
 	{"resemblance", func(c dedup.Comparison) float64 { return c.Resemblance }},
 	{"estimate", func(c dedup.Comparison) float64 { return c.Estimate }},
 	{"containment", func(c dedup.Comparison) float64 { return max(c.AInB, c.BInA) }},
@@ -96,12 +98,7 @@ var measures = []struct {
 	{"mega", func(c dedup.Comparison) float64 { return float64(c.Mega) / dedup.MegaShingles }},
 }
 
-func measureNames() (names []string) {
-	for _, m := range measures {
-		names = append(names, m.name)
-	}
-	return names
-}
+func measureNames() []string { return namesOf(measures, func(m measure) string { return m.name }) }
 
 func (f *tuneFlags) run(ctx context.Context, con Console, args []string) error {
 	if err := standsAlone(con, args); err != nil {

@@ -160,11 +160,8 @@ func oneOf[T ~string](to *T, of ...T) *choice[T] { return &choice[T]{to, of} }
 func (c *choice[T]) String() string { return string(*c.to) }
 func (c *choice[T]) Type() string   { return strings.Join(c.words(), "|") }
 
-func (c *choice[T]) words() (words []string) {
-	for _, word := range c.of {
-		words = append(words, string(word))
-	}
-	return words
+func (c *choice[T]) words() []string {
+	return namesOf(c.of, func(word T) string { return string(word) })
 }
 
 func (c *choice[T]) Set(text string) error {
