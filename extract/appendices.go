@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // # Sections below an article
@@ -23,7 +24,15 @@ import (
 var appendixLists string
 
 var lists = strings.Split(strings.TrimSpace(appendixLists), "\n\n")
-var appendices, remarks = strings.Split(lists[1], "\n"), strings.Split(lists[2], "\n")
+var remarks = strings.Split(lists[2], "\n")
+
+// appendices holds the beginnings of such headings by their first byte.
+var appendices = func() (begins [256][]string) {
+	for begin := range strings.Lines(lists[1]) {
+		begins[begin[0]] = append(begins[begin[0]], strings.TrimSuffix(begin, "\n"))
+	}
+	return begins
+}()
 
 const (
 	appendixHeading = 64 // maximum length of such a heading in bytes
@@ -56,16 +65,14 @@ func (s *survey) isAppendix(b *block) bool {
 	if b.dropped || b.size() > appendixHeading || b.words >= sentence || b.kind != heading && b.kind != group && b.kind != para {
 		return false
 	}
-	line := strings.Trim(string(bytes.ToLower(s.text[b.start:b.end])), " 0123456789()")
-	if b.kind == heading && (s.isArticle() || s.blog) && slices.Contains(remarks, line) {
-		return true
+	text := bytes.Trim(s.text[b.start:b.end], " 0123456789()")
+	mayRemark := b.kind == heading && (s.isArticle() || s.blog)
+	if len(text) == 0 || !mayRemark && text[0] < utf8.RuneSelf && appendices[text[0]|0x20] == nil { // 0x20 makes a capital letter small
+		return false
 	}
-	for _, begin := range appendices {
-		if strings.HasPrefix(line, begin) {
-			return true
-		}
-	}
-	return false
+	line := string(bytes.ToLower(text))
+	return mayRemark && slices.Contains(remarks, line) ||
+		slices.ContainsFunc(appendices[line[0]], func(begin string) bool { return strings.HasPrefix(line, begin) })
 }
 
 // sectionEnd returns the index after the last block of the section whose heading is block i. If an

@@ -55,12 +55,13 @@ var classWords = func() map[string]mark {
 	return all
 }()
 
-// classShapes maps a first letter to a set of bits, one for each length of the words in classWords
-// that begin with it. Testing a bit excludes most other words faster than looking them up in
-// classWords.
-var classShapes = func() (shapes ['z' + 1]uint32) {
+// classShapes maps a first and a last letter to sets of bits, one for each length of the words in
+// classWords that begin or end with it. Testing two bits excludes most other words faster than
+// looking them up in classWords.
+var classShapes = func() (shapes ['z' + 1]struct{ first, last uint32 }) {
 	for word := range classWords {
-		shapes[word[0]] |= 1 << len(word)
+		shapes[word[0]].first |= 1 << len(word)
+		shapes[word[len(word)-1]].last |= 1 << len(word)
 	}
 	return shapes
 }()
@@ -111,7 +112,7 @@ func nameMark(name string) mark {
 			n++
 			continue
 		}
-		if 2 <= n && n <= len(buf) && classShapes[buf[0]]&(1<<n) != 0 {
+		if 2 <= n && n <= len(buf) && classShapes[buf[0]].first&classShapes[buf[n-1]].last&(1<<n) != 0 {
 			w, ok := classWords[string(buf[:n])]
 			switch {
 			case ok && w == 0:

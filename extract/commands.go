@@ -45,19 +45,26 @@ func (c *commands) has(cell *html.Node) bool {
 // linksOf returns the text of a cell with two links or more and no other words, and the address of
 // the first link.
 func linksOf(cell *html.Node) (text, href string) {
-	links, read := 0, 0
-	for n := range cell.Descendants() {
-		switch read++; {
-		case read > maxInLine, n.Type == html.TextNode && strings.ContainsFunc(n.Data, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) && node.Around(n, "a") == nil:
-			return "", ""
-		case n.DataAtom == atom.A:
-			if links++; links == 1 {
-				href = node.Attr(n, "href")
-			}
-		}
-	}
-	if links < 2 {
+	if links := 0; !onlyLinks(cell, &links, &href) || links < 2 {
 		return "", ""
 	}
 	return says(cell, maxLinkText), href
 }
+
+// onlyLinks reports whether an element has no words outside links. It counts the links, and finds the
+// address of the first one.
+func onlyLinks(n *html.Node, links *int, href *string) bool {
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		switch {
+		case c.DataAtom == atom.A:
+			if *links++; *links == 1 {
+				*href = node.Attr(c, "href")
+			}
+		case c.Type == html.TextNode && strings.ContainsFunc(c.Data, isWordy), !onlyLinks(c, links, href):
+			return false
+		}
+	}
+	return true
+}
+
+func isWordy(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }

@@ -1,11 +1,10 @@
 package extract
 
 import (
+	"slices"
 	"strings"
 
 	"golang.org/x/net/html"
-
-	"skink/base/node"
 )
 
 func (s *survey) finish() {
@@ -47,12 +46,11 @@ func (s *survey) breadcrumbs() (names []string) {
 }
 
 func isBreadcrumb(n *html.Node) bool {
-	for _, key := range []string{"class", "id", "aria-label"} {
-		if strings.Contains(strings.ToLower(node.Attr(n, key)), "breadcrumb") {
-			return true
-		}
-	}
-	return false
+	const name = "breadcrumb"
+	return slices.ContainsFunc(n.Attr, func(a html.Attribute) bool {
+		is := a.Key == "class" || a.Key == "id" || a.Key == "aria-label"
+		return is && len(a.Val) >= len(name) && strings.Contains(strings.ToLower(a.Val), name)
+	})
 }
 
 func isArrow(r rune) bool {

@@ -1,7 +1,6 @@
 package extract
 
 import (
-	"slices"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -24,8 +23,11 @@ type place struct {
 }
 
 func (s *survey) place(n *html.Node, k kind) {
+	if s.mute > 0 || k == skipped {
+		return
+	}
 	id := idOf(n)
-	if id == "" || s.mute > 0 || k == skipped {
+	if id == "" {
 		return
 	}
 	at := len(s.blocks)
@@ -36,20 +38,26 @@ func (s *survey) place(n *html.Node, k kind) {
 }
 
 func (s *survey) headings() (all []Heading) {
-	line, elems, places, id := 0, s.elems, s.places, ""
-	first := slices.IndexFunc(s.blocks, func(b block) bool { return b.taken })
-	if first < 0 {
+	line, elems, places, id, first := 0, s.elems, s.places, "", 0
+	for first < len(s.blocks) && !s.blocks[first].taken {
+		first++
+	}
+	if first == len(s.blocks) {
 		return nil
 	}
 	for e := s.blocks[first].elem; e >= 0 && id == "" && elems[e].node.DataAtom != atom.Body; e = elems[e].parent {
-		id = idOf(elems[e].node)
+		if above := idOf(elems[e].node); isFragment(above) {
+			id = above
+		}
 	}
 	for len(places) > 0 && places[0].block < first { // such as those of a menu
 		places = places[1:]
 	}
 	for i := first; i < len(s.blocks); i++ {
 		for ; len(places) > 0 && places[0].block <= i; places = places[1:] {
-			id = places[0].id
+			if isFragment(places[0].id) {
+				id = places[0].id
+			}
 		}
 		for len(elems) > 0 && (elems[0].kind != heading || int(elems[0].last) <= i) {
 			elems = elems[1:]
@@ -57,11 +65,12 @@ func (s *survey) headings() (all []Heading) {
 		if !s.blocks[i].taken {
 			continue
 		}
-		h := Heading{Line: line, ID: id}
+		h := Heading{Line: line}
 		if len(elems) > 0 && int(elems[0].first) <= i && !s.titlesNotice(&elems[0]) {
 			h.Level = int(elems[0].node.Data[1] - '0')
 		}
 		if h.Level > 0 || id != "" {
+			h.ID = strings.ToValidUTF8(id, "")
 			all = append(all, h)
 		}
 		line, id = line+1, ""
@@ -69,20 +78,24 @@ func (s *survey) headings() (all []Heading) {
 	return all
 }
 
-// notices are the class names of boxes beside the text: the admonitions of DocBook and of reStructuredText.
-const notices = "note tip warning caution important admonition attention danger error hint"
-
 // titlesNotice reports whether an <h3> or lower heading is the title of a notice. The text after the notice is not
 // below this title.
 func (s *survey) titlesNotice(e *elem) bool {
 	for p := e.parent; p >= 0 && s.elems[p].first == e.first && e.node.Data > "h2"; p = s.elems[p].parent {
 		n := s.elems[p].node
-		for name := range strings.FieldsSeq(node.Attr(n, "class") + " " + node.Attr(n, "role")) {
-			if node.HasToken(notices, name) {
-				return true
-			}
+		if n.DataAtom == atom.Aside || isNotice(node.Attr(n, "class")) || isNotice(node.Attr(n, "role")) {
+			return true
 		}
-		if n.DataAtom == atom.Aside {
+	}
+	return false
+}
+
+// isNotice reports whether a class or role names a box beside the text: the admonitions of DocBook and
+// of reStructuredText.
+func isNotice(names string) bool {
+	for name := range strings.FieldsSeq(names) {
+		switch strings.ToLower(name) {
+		case "note", "tip", "warning", "caution", "important", "admonition", "attention", "danger", "error", "hint":
 			return true
 		}
 	}
@@ -102,14 +115,25 @@ func (s *survey) rank(i int32) byte {
 
 const maxFragment = 200 // maximum number of bytes in a Heading.ID; longer ids are left out
 
-// idOf returns the id of an element or the name of an anchor, or "" if it cannot be a fragment.
-func idOf(n *html.Node) string {
-	id := node.Attr(n, "id")
-	if id == "" && n.DataAtom == atom.A {
-		id = node.Attr(n, "name")
+// idOf returns the id of an element or the name of an anchor, or "" if there is none.
+func idOf(n *html.Node) (id string) {
+	for i := range n.Attr {
+		switch a := &n.Attr[i]; {
+		case a.Key == "id" && a.Val != "":
+			return a.Val
+		case a.Key == "name" && n.DataAtom == atom.A:
+			id = a.Val
+		}
 	}
-	if len(id) > maxFragment || strings.ContainsAny(id, " \t\r\n\f") {
-		return ""
+	return id
+}
+
+// isFragment reports whether an id can be the fragment of a URL.
+func isFragment(id string) bool {
+	for i := range len(id) {
+		if id[i] <= ' ' {
+			return false
+		}
 	}
-	return strings.ToValidUTF8(id, "")
+	return len(id) <= maxFragment
 }

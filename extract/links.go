@@ -74,7 +74,7 @@ func cleanHref(href string) string {
 // leadsSomewhere reports whether an address may lead to another page. It is false for "#part", and
 // for schemes such as javascript:, mailto: and tel:.
 func leadsSomewhere(href string) bool {
-	if href == "" || href[0] == '#' || strings.Contains(href, hiddenMail) {
+	if path, _, _ := strings.Cut(href, "#"); path == "" || strings.HasSuffix(path, hiddenMail) {
 		return false
 	}
 	scheme, _, ok := strings.Cut(href, ":")

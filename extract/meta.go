@@ -151,12 +151,12 @@ func (s *survey) robotsOf(name, content string) {
 
 func robots(content string) (ask Ask) {
 	for directive := range strings.SplitSeq(content, ",") {
-		switch strings.ToLower(strings.TrimSpace(directive)) {
-		case "noindex":
+		switch directive = strings.TrimSpace(directive); {
+		case strings.EqualFold(directive, "noindex"):
 			ask.NoIndex = true
-		case "nofollow":
+		case strings.EqualFold(directive, "nofollow"):
 			ask.NoFollow = true
-		case "none":
+		case strings.EqualFold(directive, "none"):
 			ask = Ask{true, true}
 		}
 	}

@@ -66,10 +66,10 @@ const sentence = 10 // minimum number of words in running text
 
 // recount recomputes the prefix sums. Call it after dropping blocks.
 func (s *survey) recount() {
-	s.sums = append(s.sums[:0], make([]sum, len(s.blocks)+1)...)
+	s.sums = slices.Grow(s.sums[:0], len(s.blocks)+1)
 	var t sum
 	for i := range s.blocks {
-		s.sums[i] = t
+		s.sums = append(s.sums, t)
 		if b := &s.blocks[i]; !b.dropped {
 			t.weight += b.weight()
 			t.size += b.size()
@@ -82,7 +82,7 @@ func (s *survey) recount() {
 			}
 		}
 	}
-	s.sums[len(s.blocks)] = t
+	s.sums = append(s.sums, t)
 }
 
 // own returns the number of bytes outside links.
@@ -162,8 +162,11 @@ func (s *survey) suspects(g guard) (boxes []int32, taken sum) {
 		i = e.end
 	}
 	boxes = slices.DeleteFunc(boxes, func(i int32) bool {
+		if len(large) == 0 || g.mark&(markClass|markComments) == 0 {
+			return false
+		}
 		k := s.kindOfBox(i)
-		return g.mark&(markClass|markComments) != 0 && k != (boxKind{}) && slices.Contains(large, k)
+		return k != (boxKind{}) && slices.Contains(large, k)
 	})
 	for _, i := range boxes {
 		in := s.within(i)
@@ -177,6 +180,7 @@ func (s *survey) suspects(g guard) (boxes []int32, taken sum) {
 // dropConsent drops the elements that ask for cookie consent. It runs before the rule for class
 // names, because on a short page such elements may outweigh the text.
 func (s *survey) dropConsent() {
+	dropped := false
 	for i := int32(0); i < int32(len(s.elems)); {
 		e := &s.elems[i]
 		if e.mark&markClass == 0 || !s.asksConsent(e) {
@@ -184,9 +188,11 @@ func (s *survey) dropConsent() {
 			continue
 		}
 		s.drop(e.first, e.last)
-		i = e.end
+		dropped, i = true, e.end
 	}
-	s.recount()
+	if dropped {
+		s.recount()
+	}
 }
 
 const consentBlocks = 64 // maximum number of blocks in a consent notice

@@ -2,22 +2,29 @@ package extract
 
 import (
 	"bytes"
-	"regexp"
+	"slices"
 	"strconv"
+	"unicode/utf8"
 )
 
-// dropRepeats drops blocks of running text that repeat an earlier block. Pages repeat text in a
+// dropRepeats drops what a page says again, or only for its readers' convenience.
+func (s *survey) dropRepeats() {
+	commands, numbers, copies := s.dropCommands(), s.dropLineNumbers(), s.dropCopies()
+	if commands || numbers || copies {
+		s.recount()
+	}
+}
+
+// dropCopies drops blocks of running text that repeat an earlier block. Pages repeat text in a
 // copy for narrow screens, in an excerpt, or in a quoted post. A chorus stays. On product pages
 // shorter lines are dropped too, because carousels repeat them.
 //
 // List items and rows of data are not dropped, because steps of instructions may repeat. In manuals
-// and on pages with code, examples repeat, so only commands are dropped there.
-func (s *survey) dropRepeats() {
-	s.dropCommands()
-	s.dropLineNumbers()
-	defer s.recount()
+// and on pages with code, examples repeat, so nothing is dropped there. dropCopies reports whether it
+// has dropped anything, as the next two do.
+func (s *survey) dropCopies() (dropped bool) {
 	if s.manual || s.whole().code > 0 {
-		return
+		return false
 	}
 	words := sentence
 	if s.isProduct() {
@@ -41,7 +48,7 @@ func (s *survey) dropRepeats() {
 				b = a
 				seen[string(s.text[b.start:b.end])] = int32(i)
 			}
-			b.dropped, b.again = true, true
+			b.dropped, b.again, dropped = true, true, true
 		}
 	}
 	for i := range s.blocks {
@@ -50,38 +57,58 @@ func (s *survey) dropRepeats() {
 			_, b.again = seen[string(s.text[b.start:b.end])]
 		}
 	}
+	return dropped
 }
 
 // dropCommands drops lines of at most three linked words that the page has four times, such as
 // "Source Edit" below each entry of a manual, and those that ask to wait for the text.
-func (s *survey) dropCommands() {
-	lines := make(map[string][]*block)
+func (s *survey) dropCommands() (dropped bool) {
+	var room [64]*block
+	linked, runs := room[:0], s.whole().runs > 0
 	for i := range s.blocks {
 		b := &s.blocks[i]
-		line := s.text[b.start:b.end]
 		switch {
-		case b.words < drawnWords && s.whole().runs > 0 && waiting.Match(line):
-			b.dropped = true
-		case b.links > 0 && b.size()-b.link <= b.links && b.words <= label && (b.kind == group || b.kind == para || b.kind == item && b.links > 1):
-			lines[string(line)] = append(lines[string(line)], b)
+		case runs && b.words < drawnWords && s.text[b.start] == 'L' && isWaiting(s.text[b.start:b.end]):
+			b.dropped, dropped = true, true
+		case b.links > 0 && b.words <= label && b.size()-b.link <= b.links && (b.kind == group || b.kind == para || b.kind == item && b.links > 1):
+			linked = append(linked, b)
 		}
 	}
-	for _, same := range lines {
-		for _, b := range same {
-			b.dropped = b.dropped || len(same) >= entries
+	if len(linked) < entries {
+		return dropped
+	}
+	var alike [256]uint16 // number of lines with each sum of some bytes; few lines need the map
+	sumOf := func(b *block) byte { return s.text[b.start] + 5*s.text[b.end-1] + 11*byte(b.size()) }
+	for _, b := range linked {
+		alike[sumOf(b)]++
+	}
+	linked = slices.DeleteFunc(linked, func(b *block) bool { return alike[sumOf(b)] < entries })
+	lines := map[string]int{}
+	for _, b := range linked {
+		lines[string(s.text[b.start:b.end])]++
+	}
+	for _, b := range linked {
+		if lines[string(s.text[b.start:b.end])] >= entries {
+			b.dropped, dropped = true, true
 		}
 	}
+	return dropped
 }
 
 const numbered = 6 // minimum number of lines in a column of line numbers
 
 // dropLineNumbers drops code whose lines are consecutive numbers, such as the column beside a listing.
-func (s *survey) dropLineNumbers() {
+func (s *survey) dropLineNumbers() (dropped bool) {
+	if s.whole().code < numbered {
+		return false
+	}
 	for i := range s.elems {
 		if e := &s.elems[i]; e.kind == pre && e.last >= e.first+numbered && s.isCount(s.blocks[e.first:e.last]) {
 			s.drop(e.first, e.last)
+			dropped = true
 		}
 	}
+	return dropped
 }
 
 func (s *survey) isCount(lines []block) bool {
@@ -96,8 +123,11 @@ func (s *survey) isCount(lines []block) bool {
 	return true
 }
 
-// waiting matches a line that a page shows until its scripts have loaded the text.
-var waiting = regexp.MustCompile(`^Loading.{0,60}(…|\.\.\.)$`)
+// isWaiting reports whether a page shows a line until its scripts have loaded the text, such as "Loading…".
+func isWaiting(line []byte) bool {
+	what, is := bytes.CutPrefix(line, []byte("Loading"))
+	return is && utf8.RuneCount(what) <= 63 && (bytes.HasSuffix(what, []byte("…")) || bytes.HasSuffix(what, []byte("...")))
+}
 
 const maxChorus = 8 // a run of this many repeated lines is a copy of a box
 

@@ -514,8 +514,8 @@ func (s *survey) leavesProse(i, child int32) bool {
 }
 
 func (s *survey) hasProse(i int32) bool {
-	for _, b := range s.blocks[s.elems[i].first:s.elems[i].last] {
-		if !b.dropped && b.kind == para && b.runs() {
+	for k := s.elems[i].first; k < s.elems[i].last; k++ {
+		if b := &s.blocks[k]; !b.dropped && b.kind == para && b.runs() {
 			return true
 		}
 	}

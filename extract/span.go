@@ -93,8 +93,8 @@ func (s *survey) beginCell() {
 func (s *survey) endCell(n *html.Node) {
 	c := &s.spans
 	width := columns(n, c.column)
-	rows, err := strconv.Atoi(node.Attr(n, "rowspan"))
-	if err == nil && rows == 0 {
+	rows := spanOf(n, "rowspan")
+	if rows == 0 {
 		rows = 1 << 16 // to the end of the group
 	}
 	if rows > 1 && c.column < maxColumns && len(c.groups[n.Parent.Parent]) < maxColumns {
@@ -113,8 +113,17 @@ func (s *survey) endCell(n *html.Node) {
 
 // columns returns how many columns a cell covers that begins in a column.
 func columns(cell *html.Node, column int) int {
-	span, _ := strconv.Atoi(node.Attr(cell, "colspan"))
-	return max(1, min(span, maxColumns-column))
+	return max(1, min(spanOf(cell, "colspan"), maxColumns-column))
+}
+
+// spanOf returns how many columns or rows a cell covers by an attribute: 1 unless it is a number.
+func spanOf(cell *html.Node, attr string) int {
+	if value := node.Attr(cell, attr); value != "" { // nearly all cells have none, and an error costs memory
+		if span, err := strconv.Atoi(value); err == nil {
+			return span
+		}
+	}
+	return 1
 }
 
 // speaks reports whether an element has text that the walk writes.

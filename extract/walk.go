@@ -130,7 +130,9 @@ func (s *survey) enter(n *html.Node, k kind) bool {
 	if s.opt.Embeds {
 		s.embed(n)
 	}
-	s.place(n, k)
+	if len(n.Attr) > 0 {
+		s.place(n, k)
+	}
 	switch n.DataAtom {
 	case atom.A, atom.Area, atom.Iframe, atom.Frame:
 		s.addLink(n)
@@ -244,7 +246,7 @@ func (s *survey) leave(n *html.Node) {
 			s.inWord = false
 			s.space()
 		}
-		if inlineHidden(n) {
+		if s.mute > 0 && inlineHidden(n) {
 			s.mute--
 		}
 		return
@@ -387,6 +389,9 @@ func permalink(a *html.Node) bool {
 	switch c.Data {
 	case "¶", "#", "§", "🔗", "\uf0c1":
 		return true
+	}
+	if c.Data == "" || c.Data[0] > '9' && !strings.HasPrefix(c.Data, "\u00a0") {
+		return false
 	}
 	id := node.Attr(a, "id")
 	return id != "" && strings.HasSuffix(node.Attr(a, "href"), "#"+id) && strings.Trim(c.Data, " \u00a00123456789") == ""

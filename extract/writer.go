@@ -112,9 +112,8 @@ func isScript(n *html.Node) bool { return n.DataAtom == atom.Sup || n.DataAtom =
 // script begins a <sup> or a <sub>. Its digits must not continue a number, so 10<sup>6</sup> becomes
 // 10^6. A reference mark, which is only a link, is written as it is.
 func (w *writer) script(n *html.Node) {
-	only := n.PrevSibling == nil && n.NextSibling == nil && n.Parent != nil && n.Parent.DataAtom == atom.A
 	switch {
-	case n.DataAtom == atom.A, w.pre > 0, w.code > 0, only:
+	case n.DataAtom == atom.A, w.pre > 0, w.code > 0, n.PrevSibling == nil && n.NextSibling == nil && n.Parent != nil && n.Parent.DataAtom == atom.A:
 		w.joint = 0
 	case n.DataAtom == atom.Sup:
 		w.joint = '^'

@@ -63,18 +63,25 @@ func (r *reader) link(n *html.Node) {
 
 // schemeOf returns the scheme of an address in lower case, or "" if the address is relative.
 func schemeOf(href string) string {
-	end := strings.IndexAny(href, ":/?#")
-	if end < 0 || href[end] != ':' {
-		return ""
+	for i := range len(href) {
+		switch href[i] {
+		case ':':
+			return strings.ToLower(href[:i])
+		case '/', '?', '#':
+			return ""
+		}
 	}
-	return strings.ToLower(href[:end])
+	return ""
 }
 
 // misspelled reports whether a scheme is http or https with a mistake: it has only letters of these two, and no other
 // scheme has both of t and p among them.
 func misspelled(scheme string) bool {
-	return strings.Trim(scheme, "htps") == "" && strings.Contains(scheme, "t") && strings.Contains(scheme, "p") &&
-		scheme != "http" && scheme != "https" && scheme != "shttp"
+	switch scheme {
+	case "", "http", "https", "shttp":
+		return false
+	}
+	return strings.Trim(scheme, "htps") == "" && strings.Contains(scheme, "t") && strings.Contains(scheme, "p")
 }
 
 func (r *reader) heading(n *html.Node) {
@@ -140,15 +147,26 @@ func isDecoration(n *html.Node) bool {
 }
 
 // vague lists link text that does not say where the link leads.
-var vague = strings.Split("click here|click this|here|right here|more|read more|learn more|see more|more info|more information|this link|this page|"+
-	"hier|hier klicken|klicken sie hier|mehr|mehr erfahren|mehr lesen|weiterlesen|"+
-	"ici|cliquez ici|en savoir plus|lire la suite|aquí|haga clic aquí|leer más|más información", "|")
+var vague = func() map[string]bool {
+	const phrases = "click here|click this|here|right here|more|read more|learn more|see more|more info|more information|this link|this page|" +
+		"hier|hier klicken|klicken sie hier|mehr|mehr erfahren|mehr lesen|weiterlesen|" +
+		"ici|cliquez ici|en savoir plus|lire la suite|aquí|haga clic aquí|leer más|más información"
+	all := map[string]bool{}
+	for phrase := range strings.SplitSeq(phrases, "|") {
+		all[phrase] = true
+		vagueShapes[phrase[0]] |= 1 << len(phrase)
+	}
+	return all
+}()
+
+// vagueShapes maps a first letter to a set of bits, one for each length of the texts in vague that begin with it.
+var vagueShapes [256]uint32
 
 // longestVague is the length of the longest text in vague, in bytes.
 const longestVague = 20
 
 func isVague(text string) bool {
-	return len(text) <= longestVague && slices.Contains(vague, strings.ToLower(text))
+	return len(text) <= longestVague && vagueShapes[text[0]|0x20]&(1<<len(text)) != 0 && vague[strings.ToLower(text)] // 0x20 makes a capital letter small
 }
 
 func (r *reader) anchor(n *html.Node) {
@@ -167,15 +185,16 @@ func (r *reader) anchor(n *html.Node) {
 		}
 		return
 	}
+	scheme := schemeOf(href)
 	switch {
-	case (href[0] == 'h' || href[0] == 'f') && localLink.MatchString(href):
+	case scheme != "" && isLocal(href):
 		r.found(LinkLocal, href)
-	case strings.IndexByte(href, '=') > 0 && session.MatchString(href):
+	case strings.IndexByte(href, '=') > 0 && mayBeSession(href) && session.MatchString(href):
 		r.found(LinkSession, href)
-	case misspelled(schemeOf(href)):
+	case misspelled(scheme):
 		r.found(LinkScheme, href)
 	}
-	if n.DataAtom == atom.Area || n.Namespace != "" || hasText(n) || schemeOf(href) == "javascript" || scripted(n) {
+	if n.DataAtom == atom.Area || n.Namespace != "" || hasText(n) || scheme == "javascript" || scripted(n) {
 		return
 	}
 	if text := textOf(n); text == "" {
@@ -200,23 +219,61 @@ func hasText(n *html.Node) bool {
 // scripted reports whether scripts probably handle clicks on an element, so its attributes do not
 // show what a click does.
 func scripted(n *html.Node) bool {
-	return bound(n) || hasKey(n, "on", "data-") || node.HasAttr(n, "role") || node.HasAttr(n, "aria-controls") || node.HasAttr(n, "aria-expanded") || node.HasAttr(n, "aria-haspopup")
+	for i := range n.Attr {
+		switch key := n.Attr[i].Key; {
+		case isBinding(key), strings.HasPrefix(key, "on"), strings.HasPrefix(key, "data-"),
+			key == "role", key == "aria-controls", key == "aria-expanded", key == "aria-haspopup":
+			return true
+		}
+	}
+	return false
 }
 
 // bound reports whether a script framework probably sets an attribute or the text of an element.
-func bound(n *html.Node) bool { return hasKey(n, "@", ":", "v-", "x-", "ng-", "hx-") }
-
-// hasKey reports whether the name of an attribute begins with one of these texts.
-func hasKey(n *html.Node, begins ...string) bool {
-	return slices.ContainsFunc(n.Attr, func(a html.Attribute) bool {
-		return slices.ContainsFunc(begins, func(with string) bool { return strings.HasPrefix(a.Key, with) })
-	})
+func bound(n *html.Node) bool {
+	return slices.ContainsFunc(n.Attr, func(a html.Attribute) bool { return isBinding(a.Key) })
 }
 
-var (
-	localLink = regexp.MustCompile(`^(file:.|https?://(localhost|127\.0\.0\.1|\[::1\])([/:]|$))`)
-	session   = regexp.MustCompile(`(?i)[;?](.*[;?&])?(jsessionid=|phpsessid=|aspsessionid)`)
-)
+// isBinding reports whether frameworks use the name of an attribute: it begins with "@", ":", "v-", "x-", "ng-" or "hx-".
+func isBinding(key string) bool {
+	if key == "" {
+		return false
+	}
+	switch key[0] {
+	case '@', ':':
+		return true
+	case 'v', 'x':
+		return strings.HasPrefix(key[1:], "-")
+	case 'n', 'h':
+		return strings.HasPrefix(key, "ng-") || strings.HasPrefix(key, "hx-")
+	}
+	return false
+}
+
+// mayBeSession is false for nearly all links without a session id, and much faster than session.
+func mayBeSession(href string) bool {
+	return strings.Contains(href, "sess") || strings.Contains(href, "SESS") || strings.Contains(href, "Sess")
+}
+
+// session matches a link with a session id.
+var session = regexp.MustCompile(`(?i)[;?](.*[;?&])?(jsessionid=|phpsessid=|aspsessionid)`)
+
+// isLocal reports whether an address is a file or leads to this machine.
+func isLocal(href string) bool {
+	host, is := strings.CutPrefix(href, "http://")
+	if !is {
+		host, is = strings.CutPrefix(href, "https://")
+	}
+	if !is {
+		return strings.HasPrefix(href, "file:") && href != "file:"
+	}
+	for _, local := range [...]string{"localhost", "127.0.0.1", "[::1]"} {
+		if rest, is := strings.CutPrefix(host, local); is && (rest == "" || rest[0] == '/' || rest[0] == ':') {
+			return true
+		}
+	}
+	return false
+}
 
 // maxRead is the maximum number of nodes visited to collect the text of an element.
 const maxRead = 100
