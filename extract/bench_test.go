@@ -13,6 +13,7 @@ import (
 	"golang.org/x/net/html"
 
 	"skink/extract/markup"
+	"skink/extract/tree"
 )
 
 // benchPages returns the pages for the benchmarks: the golden pages, or the .html files in the
@@ -73,7 +74,7 @@ func BenchmarkExtract(b *testing.B) {
 	var trees []*goquery.Document
 	for _, page := range pages {
 		text, _ := decode(page, "text/html", true)
-		if root, _ := tree(text, MaxTree); root != nil {
+		if root, _ := tree.HTML(text, tree.Max); root != nil {
 			trees = append(trees, goquery.NewDocumentFromNode(root))
 		}
 	}
@@ -94,7 +95,7 @@ func BenchmarkMarkup(b *testing.B) {
 	pages, size := benchPages(b)
 	var roots []*html.Node
 	for _, page := range pages {
-		if root, bound := tree(page, MaxTree); bound == "" {
+		if root, err := tree.HTML(page, tree.Max); err == nil {
 			roots = append(roots, root)
 		}
 	}

@@ -33,6 +33,7 @@ import (
 
 	"skink/dedup/language"
 	"skink/extract/markup"
+	"skink/extract/tree"
 )
 
 // Document holds the text, metadata and links of a page. Links and other lists are in page order.
@@ -214,6 +215,9 @@ const (
 // ErrNotText means that a body has no text to extract, for example because it is an image.
 var ErrNotText = errors.New("the page is not text")
 
+// MaxTree is the maximum size of the parsed tree in bytes, about a million nodes.
+const MaxTree = tree.Max
+
 // Options select the data that Parse collects in addition to the text, and limit the memory that it
 // uses. The zero value collects nothing else.
 type Options struct {
@@ -265,29 +269,15 @@ func (o Options) Parse(body []byte, contentType string) (*Document, error) {
 // tree parses a page as XML if it was sent as XHTML and is well-formed, and otherwise as HTML. If
 // it cannot build a tree, root is nil and bound is a Bound constant.
 func (o Options) tree(text []byte, media string) (root *html.Node, bound string) {
-	limit := maxTree(len(text), o.Tree)
+	limit := tree.Limit(len(text), o.Tree)
 	if media == "application/xhtml+xml" {
-		if root := xmlTree(text, limit); root != nil {
+		if root := tree.XHTML(text, limit); root != nil {
 			return root, ""
 		}
 	}
-	return tree(text, limit)
-}
-
-// tree parses HTML as a browser without scripts would. With scripting on, the parser returns the
-// content of <noscript> as one string of markup. That would lose text, because some forums keep
-// whole threads in <noscript>.
-func tree(text []byte, limit int64) (root *html.Node, bound string) {
-	// The parser returns an error if more than 512 elements are open. Recovering keeps a crawl going
-	// if a page makes the parser panic.
-	defer func() {
-		if recover() != nil {
-			root, bound = nil, BoundDepth
-		}
-	}()
-	root, err := parseWithin(text, limit)
+	root, err := tree.HTML(text, limit)
 	switch {
-	case errors.Is(err, errOutgrown), errors.Is(err, errTangled):
+	case errors.Is(err, tree.ErrLarge):
 		return nil, BoundTree
 	case err != nil:
 		return nil, BoundDepth

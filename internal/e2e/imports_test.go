@@ -40,7 +40,8 @@ var table = map[string]struct {
 	"extract/markup":              {[]string{"base/node"}, nil},
 	"extract/passage":             {[]string{"dedup/language", "base/splitmix"}, nil},
 	"extract/stylesheet":          {nil, []string{"github.com/tdewolff/parse/v2"}},
-	"extract":                     {[]string{"extract/markup", "base/node", "extract/stylesheet", "dedup/language"}, []string{"github.com/PuerkitoBio/goquery"}},
+	"extract/tree":                {nil, nil},
+	"extract":                     {[]string{"extract/markup", "extract/tree", "base/node", "extract/stylesheet", "dedup/language"}, []string{"github.com/PuerkitoBio/goquery"}},
 	"document":                    {[]string{"document/pdf", "extract"}, nil},
 	"document/pdf":                {nil, []string{"github.com/klippa-app/go-pdfium", "github.com/tetratelabs/wazero"}},
 	"dedup":                       {[]string{"dedup/language", "base/splitmix"}, nil},
@@ -95,7 +96,7 @@ var table = map[string]struct {
 
 // pure lists the packages that must not use the network, the disk, the clock or a log. They may use
 // the parts of package time that do not read the clock, such as durations.
-var pure = map[string]bool{"dedup": true, "dedup/align": true, "extract": true, "extract/markup": true, "base/node": true, "extract/passage": true, "extract/stylesheet": true, "crawler/robots": true, "crawler/sitemap": true, "crawler/captcha": true, "crawler/learn": true, "dedup/language": true, "base/harmless": true, "warc": true, "store/precedence": true, "base/splitmix": true}
+var pure = map[string]bool{"dedup": true, "dedup/align": true, "extract": true, "extract/markup": true, "base/node": true, "extract/passage": true, "extract/stylesheet": true, "extract/tree": true, "crawler/robots": true, "crawler/sitemap": true, "crawler/captcha": true, "crawler/learn": true, "dedup/language": true, "base/harmless": true, "warc": true, "store/precedence": true, "base/splitmix": true}
 
 var (
 	impure = []string{"net", "net/http", "os", "os/exec", "log", "log/slog", "syscall", "io/ioutil"}

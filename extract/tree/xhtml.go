@@ -1,4 +1,4 @@
-package extract
+package tree
 
 import (
 	"bytes"
@@ -15,11 +15,11 @@ const maxOpen = 512
 
 const xhtmlSpace = "http://www.w3.org/1999/xhtml"
 
-// xmlTree parses XHTML by XML rules: <script/> and <div/> are empty elements, CDATA is text, and
+// XHTML parses XHTML by XML rules: <script/> and <div/> are empty elements, CDATA is text, and
 // errors are not repaired. It returns nil if the page is not well-formed, or if the tree would be
 // larger than limit bytes. The caller then parses the page as HTML: the text is still useful where
 // a browser would show an error.
-func xmlTree(text []byte, limit int64) *html.Node {
+func XHTML(text []byte, limit int64) *html.Node {
 	root := &html.Node{Type: html.DocumentNode}
 	at := root
 	dec := xml.NewDecoder(bytes.NewReader(text))

@@ -1,4 +1,6 @@
-package extract
+// Package tree parses HTML and XHTML as a browser without scripts would. The trees of hostile pages
+// have a limited size and depth.
+package tree
 
 import (
 	"bytes"
@@ -39,18 +41,19 @@ import (
 // The parser does not export which formatting elements are active. A growth reads them from
 // unexported fields of the parser. [TestParserFields] fails if a new version renames the fields.
 
-// MaxTree is the maximum size of a page's tree in bytes, about a million nodes. The HTML standard
+// Max is the maximum size of a page's tree in bytes, about a million nodes. The HTML standard
 // itself, a very long page, needs half of that. The limit for a short page is lower: 8 MB plus 64
 // bytes for each byte of the page, which suffices even if "<p>a" is repeated.
 const (
-	MaxTree   = 128 << 20
-	freeTree  = 8 << 20
-	treeAByte = 64
+	Max   = 128 << 20
+	least = 8 << 20
+	aByte = 64
 )
 
+// These are the errors of [HTML].
 var (
-	errOutgrown = errors.New("the HTML tree of the page is larger than the limit")
-	errTangled  = errors.New("measuring the HTML tree of the page would take too much work")
+	ErrLarge = errors.New("the HTML tree of the page is larger than the limit, or measuring it would take too much work")
+	ErrDeep  = errors.New("the HTML tree of the page is too deep")
 )
 
 // These are sizes and limits, in bytes unless stated otherwise.
@@ -90,19 +93,30 @@ type growth struct {
 	watch func(size int64) // receives the largest possible size of the tree, in tests; may be nil
 }
 
-// maxTree returns the maximum size of the tree, in bytes, for a page of the given size in bytes.
-// limit is an upper bound; 0 means MaxTree.
-func maxTree(size int, limit int64) int64 {
+// Limit returns the maximum size of the tree, in bytes, for a page of the given size in bytes.
+// limit is an upper bound; 0 means [Max].
+func Limit(size int, limit int64) int64 {
 	if limit <= 0 {
-		limit = MaxTree
+		limit = Max
 	}
-	return min(limit, freeTree+treeAByte*int64(size))
+	return min(limit, least+aByte*int64(size))
 }
 
-// parseWithin parses HTML as a browser without scripts would. If the tree might exceed the limit,
-// in bytes, it fails with errOutgrown or errTangled.
-func parseWithin(text []byte, limit int64) (*html.Node, error) {
-	return (&growth{text: text, limit: limit, since: beginning}).parse()
+// HTML parses a page. It returns [ErrLarge] if the tree might need more than limit bytes, and
+// [ErrDeep] if more than 512 elements are open at once. With scripting on, the parser would return
+// the content of <noscript> as one string of markup. That would lose text, because some forums keep
+// whole threads in <noscript>.
+func HTML(text []byte, limit int64) (root *html.Node, err error) {
+	defer func() {
+		if recover() != nil { // a crawl goes on if a page makes the parser panic
+			root, err = nil, ErrDeep
+		}
+	}()
+	root, err = (&growth{text: text, limit: limit, since: beginning}).parse()
+	if err != nil && !errors.Is(err, ErrLarge) {
+		err = ErrDeep
+	}
+	return root, err
 }
 
 func (g *growth) parse() (*html.Node, error) {
@@ -132,7 +146,7 @@ func field[T any](of reflect.Value, name string) *T {
 func (g *growth) Read(p []byte) (int, error) {
 	pending := len((*g.tokenizer).Raw())
 	if g.copied += int64(pending); g.copied > copies*int64(len(g.text))+16*free {
-		return 0, errTangled
+		return 0, ErrLarge
 	}
 	// The tokenizer moves the unfinished token in memory at each read. To bound this work, the pieces
 	// grow with the token.
@@ -144,11 +158,11 @@ func (g *growth) Read(p []byte) (int, error) {
 	if g.since+bound > g.limit-g.weighed {
 		g.weighed, g.since = weigh(*g.doc), g.unfinished(pending)
 		if g.nodes += g.weighed / nodeBytes; g.nodes > weighings*int64(len(g.text))+free {
-			return 0, errTangled
+			return 0, ErrLarge
 		}
 	}
 	if g.since += bound; g.since > g.limit-g.weighed || len(*g.active) > maxActive {
-		return 0, errOutgrown
+		return 0, ErrLarge
 	}
 	if g.watch != nil {
 		g.watch(g.weighed + g.since)

@@ -1,4 +1,4 @@
-package extract
+package tree
 
 import (
 	"bytes"
@@ -12,7 +12,7 @@ import (
 // TestParserFields checks that the unexported fields of the HTML parser, which a growth reads,
 // still exist.
 func TestParserFields(t *testing.T) {
-	g := &growth{text: []byte("<p>a<b>b<i>c"), limit: MaxTree}
+	g := &growth{text: []byte("<p>a<b>b<i>c"), limit: Max}
 	seen := 0
 	g.watch = func(int64) { seen = max(seen, len(*g.active)) }
 	root, err := g.parse()
@@ -38,22 +38,22 @@ func openFormatting(n, blocks int) string {
 // A bomb is a small page that would have an enormous tree.
 var bombs = []struct {
 	name, page string
-	bound      string // value of Document.Bound; "" if the page is parsed normally
+	err        error // nil if the page is parsed normally
 }{
-	{"5 formatting elements", openFormatting(5, 5_000), ""},
-	{"50 formatting elements", openFormatting(50, 11_000), BoundTree},
-	{"50 formatting elements, 1 MB", openFormatting(50, 250_000), BoundTree},
-	{"300 formatting elements", openFormatting(300, 50_000), BoundTree},
-	{"formatting elements without end", openFormatting(100_000, 0), BoundDepth},
-	{"formatting elements of many attributes", "<b " + manyAttributes(100) + ">" + strings.Repeat("<i><p>x", 5000), ""},
-	{"formatting elements of 10,000 attributes", "<b " + manyAttributes(10_000) + ">" + strings.Repeat("<p>x", 5000), BoundTree},
-	{"paragraphs", strings.Repeat("<p>a", 1<<18), BoundTree},
-	{"end tags that move blocks", strings.Repeat("<a>"+strings.Repeat("<div>", 20)+strings.Repeat("</a>", 10), 20), ""},
-	{"closed where it does not count", strings.Repeat("<b><table><td>"+strings.Repeat("</b>", 10), 100), ""},
-	{"a quote that does not end", "<a x=\"" + strings.Repeat("<b x='", 1<<18), BoundTree},
-	{"a comment of tags", "<!--" + strings.Repeat("<b", 1<<19), BoundTree},
-	{"a script of tags", "<script>" + strings.Repeat("<a href='/x'>x</a> and text for it\n", 40_000) + "</script><p>text", ""},
-	{"XHTML", `<html xmlns="http://www.w3.org/1999/xhtml">` + strings.Repeat("<p/>", 1<<18) + "</html>", BoundTree},
+	{"5 formatting elements", openFormatting(5, 5_000), nil},
+	{"50 formatting elements", openFormatting(50, 11_000), ErrLarge},
+	{"50 formatting elements, 1 MB", openFormatting(50, 250_000), ErrLarge},
+	{"300 formatting elements", openFormatting(300, 50_000), ErrLarge},
+	{"formatting elements without end", openFormatting(100_000, 0), ErrDeep},
+	{"formatting elements of many attributes", "<b " + manyAttributes(100) + ">" + strings.Repeat("<i><p>x", 5000), nil},
+	{"formatting elements of 10,000 attributes", "<b " + manyAttributes(10_000) + ">" + strings.Repeat("<p>x", 5000), ErrLarge},
+	{"paragraphs", strings.Repeat("<p>a", 1<<18), ErrLarge},
+	{"end tags that move blocks", strings.Repeat("<a>"+strings.Repeat("<div>", 20)+strings.Repeat("</a>", 10), 20), nil},
+	{"closed where it does not count", strings.Repeat("<b><table><td>"+strings.Repeat("</b>", 10), 100), nil},
+	{"a quote that does not end", "<a x=\"" + strings.Repeat("<b x='", 1<<18), ErrLarge},
+	{"a comment of tags", "<!--" + strings.Repeat("<b", 1<<19), ErrLarge},
+	{"a script of tags", "<script>" + strings.Repeat("<a href='/x'>x</a> and text for it\n", 40_000) + "</script><p>text", nil},
+	{"XHTML", `<html xmlns="http://www.w3.org/1999/xhtml">` + strings.Repeat("<p/>", 1<<18) + "</html>", ErrLarge},
 }
 
 func manyAttributes(n int) string {
@@ -67,14 +67,13 @@ func manyAttributes(n int) string {
 func TestBombs(t *testing.T) {
 	for _, bomb := range bombs {
 		t.Run(bomb.name, func(t *testing.T) {
-			kind := "text/html"
-			if bomb.name == "XHTML" {
-				kind = "application/xhtml+xml"
+			limit := Limit(len(bomb.page), 16<<20)
+			root, err := HTML([]byte(bomb.page), limit)
+			if bomb.name == "XHTML" && XHTML([]byte(bomb.page), limit) != nil {
+				t.Error("XHTML returns a tree that is larger than the limit")
 			}
-			limit := maxTree(len(bomb.page), 16<<20)
-			root, bound := Options{Tree: limit}.tree([]byte(bomb.page), kind)
-			if bound != bomb.bound {
-				t.Errorf("its bound is %q, want %q", bound, bomb.bound)
+			if err != bomb.err {
+				t.Errorf("the error is %v, want %v", err, bomb.err)
 			}
 			if root != nil && weigh(root) > limit {
 				t.Errorf("its tree takes %d bytes, more than %d", weigh(root), limit)
@@ -89,7 +88,7 @@ func TestBombs(t *testing.T) {
 func TestWeighingIsBounded(t *testing.T) {
 	const size = 10 << 20
 	for _, unit := range []string{"<li><a><i>", "<p><a><b>", "<table><a><i>", "<a><li><i>x"} {
-		g := &growth{text: []byte(strings.Repeat(unit, size/len(unit))), limit: maxTree(size, 0), since: beginning}
+		g := &growth{text: []byte(strings.Repeat(unit, size/len(unit))), limit: Limit(size, 0), since: beginning}
 		_, err := g.parse()
 		if most := int64(size) * 16 / 10; g.nodes > most {
 			t.Errorf("%s: %d nodes were weighed (%v), want at most %d", unit, g.nodes, err, most)
@@ -111,8 +110,8 @@ func TestHonestPageIsNotWeighed(t *testing.T) {
 // FuzzGrowth checks that the tree is never larger than the estimate before the last piece of input.
 // If the tree is within the limit, it must be the same as that of the parser alone.
 func FuzzGrowth(f *testing.F) {
-	for _, m := range monsters {
-		f.Add([]byte(m.page(20)), int64(1<<20))
+	for _, b := range bombs {
+		f.Add([]byte(b.page[:min(len(b.page), 4<<10)]), int64(1<<20))
 	}
 	for _, s := range []string{
 		"<b><i><u><p>x<p>y</b>z</u>", "<a><div><a><div><a>", "<table><b><tr><td><i>x</table>y", "<svg><b><font color=x><title><b>",
@@ -143,7 +142,7 @@ func FuzzGrowth(f *testing.F) {
 		if err == nil && weigh(root) > limit {
 			t.Fatalf("the tree takes %d bytes, more than %d", weigh(root), limit)
 		}
-		if (err == nil) != (wantErr == nil) && err != errOutgrown && err != errTangled {
+		if (err == nil) != (wantErr == nil) && err != ErrLarge {
 			t.Fatalf("%v, want %v", err, wantErr)
 		}
 		if err == nil && render(root) != render(want) {
