@@ -104,7 +104,7 @@ func (c *Crawl) Close() {
 // Options.Grace to finish, and returns the error of ctx. Before Run returns, it hands all claimed
 // hosts back to the frontier.
 func (c *Crawl) Run(ctx context.Context) error {
-	work, cancel := c.withGrace(ctx)
+	work, cancel := Late(ctx, c.opt.Grace)
 	defer cancel()
 	err := c.run(ctx, work, cancel)
 	return cmp.Or(err, c.schedule.giveAllBack(context.WithoutCancel(ctx)))
@@ -157,18 +157,15 @@ type failure struct {
 
 func (f *failure) keep(err error) { f.once.Do(func() { f.err = err }) }
 
-// withGrace returns a context that outlives ctx by Options.Grace, unless the returned function ends
-// it first.
-func (c *Crawl) withGrace(ctx context.Context) (context.Context, context.CancelFunc) {
-	work, cancel := context.WithCancel(context.WithoutCancel(ctx))
+// Late returns a context that outlives ctx by a grace period, unless the returned function ends it
+// first.
+func Late(ctx context.Context, grace time.Duration) (context.Context, context.CancelFunc) {
+	late, end := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {
-		select {
-		case <-time.After(c.opt.Grace):
-			cancel()
-		case <-work.Done():
-		}
+		over := time.AfterFunc(grace, end)
+		context.AfterFunc(late, func() { over.Stop() })
 	})
-	return work, func() { stop(); cancel() }
+	return late, func() { stop(); end() }
 }
 
 // ask begins a turn (the fetch of one URL) whenever a URL may be fetched, until stop ends or

@@ -10,9 +10,9 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"strings"
 	"syscall"
 
+	"skink/base/harmless"
 	"skink/crawler/learn"
 	"skink/crawler/wire"
 )
@@ -130,10 +130,4 @@ func isTLS(err error) bool {
 // maxDetail bounds the text of a problem in bytes, because it may contain text from the server.
 const maxDetail = 300
 
-func cut(s string) string {
-	s = strings.ToValidUTF8(s, "\ufffd")
-	if len(s) <= maxDetail {
-		return s
-	}
-	return strings.ToValidUTF8(s[:maxDetail], "") + "…"
-}
+func cut(s string) string { return harmless.Clip(s, maxDetail) }

@@ -17,6 +17,7 @@ import (
 	"strings"
 	"time"
 
+	"skink/base/harmless"
 	"skink/dedup"
 	"skink/feed/release"
 	"skink/store"
@@ -470,10 +471,5 @@ func retryAfter(h http.Header) time.Duration {
 
 // excerpt returns the beginning of a response body, on one line of valid UTF-8.
 func excerpt(body []byte) string {
-	const most = 300
-	text := strings.Join(strings.Fields(strings.ToValidUTF8(string(body), "\uFFFD")), " ")
-	if len(text) > most {
-		text = strings.ToValidUTF8(text[:most], "") + "…"
-	}
-	return text
+	return harmless.Clip(strings.Join(strings.Fields(string(body)), " "), 300)
 }

@@ -49,6 +49,14 @@ func Lines(s string) string {
 	}, strings.ToValidUTF8(s, "\uFFFD"))
 }
 
+// Clip shortens s to at most n bytes of valid UTF-8. An ellipsis stands for what is missing.
+func Clip(s string, n int) string {
+	if s = strings.ToValidUTF8(s, "\uFFFD"); len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n], "") + "…"
+}
+
 // Plain replaces control characters with spaces. It is for text on an HTML page, where [HTML]
 // handles characters that change the text direction.
 func Plain(s string) string {

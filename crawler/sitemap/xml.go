@@ -7,6 +7,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"skink/base/harmless"
 )
 
 // A grammar describes one kind of XML list: which elements contain its entries and URLs.
@@ -84,7 +86,7 @@ func begin(m *markup) (*list, error) {
 		}
 		g, known := grammars[name]
 		if !known {
-			return nil, fmt.Errorf("the first element is <%s>: %w", clip(p.name), ErrNone)
+			return nil, fmt.Errorf("the first element is <%s>: %w", harmless.Clip(p.name, 40), ErrNone)
 		}
 		if name == "rdf" {
 			prefix = "" // the items of RSS 1.0 have no prefix
@@ -95,14 +97,6 @@ func begin(m *markup) (*list, error) {
 		}
 		return l, nil
 	}
-}
-
-func clip(name string) string {
-	const most = 40
-	if len(name) > most {
-		return strings.ToValidUTF8(name[:most], "") + "…"
-	}
-	return strings.ToValidUTF8(name, "")
 }
 
 func (l *list) take(p piece, emit func(Entry) error) error {

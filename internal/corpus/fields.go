@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"skink/base/harmless"
 	"skink/extract"
 )
 
@@ -196,15 +197,7 @@ func itHas(fields iter.Seq[string]) string {
 		names, more = names[:maxListed], fmt.Sprintf(" and %d more", n)
 	}
 	for i, name := range names {
-		names[i] = strconv.Quote(brief(name))
+		names[i] = strconv.Quote(harmless.Clip(name, 40))
 	}
 	return "the record has " + strings.Join(names, ", ") + more
-}
-
-func brief(name string) string {
-	const most = 40 // maximum number of characters
-	if r := []rune(name); len(r) > most {
-		return string(r[:most]) + "…"
-	}
-	return name
 }

@@ -25,7 +25,7 @@ var table = map[string]struct {
 	"docs":                        {nil, nil}, // the embedded pages of the manual
 	"frontier":                    {nil, []string{"github.com/nlnwa/whatwg-url"}},
 	"crawler/robots":              {nil, nil},
-	"crawler/sitemap":             {nil, nil},
+	"crawler/sitemap":             {[]string{"base/harmless"}, nil},
 	"crawler/learn":               {[]string{"base/splitmix"}, nil},
 	"crawler/wire":                {[]string{"frontier"}, nil},
 	"internal/tools/wiretest":     {nil, nil},
@@ -35,7 +35,7 @@ var table = map[string]struct {
 	"crawler/render":              {[]string{"base/lock"}, nil},
 	"crawler/hostile":             {nil, nil}, // this package has only tests
 	"internal/e2e":                {nil, nil}, // this package has only tests
-	"crawler":                     {[]string{"frontier", "crawler/access", "crawler/robots", "crawler/wire", "crawler/render", "base/lru", "base/node", "crawler/folder", "base/priority", "crawler/sitemap", "crawler/captcha", "crawler/learn"}, []string{"github.com/gocolly/colly"}},
+	"crawler":                     {[]string{"frontier", "crawler/access", "crawler/robots", "crawler/wire", "crawler/render", "base/lru", "base/harmless", "base/node", "crawler/folder", "base/priority", "crawler/sitemap", "crawler/captcha", "crawler/learn"}, []string{"github.com/gocolly/colly"}},
 	"base/node":                   {nil, nil},
 	"extract/markup":              {[]string{"base/node"}, nil},
 	"extract/passage":             {[]string{"dedup/language", "base/splitmix"}, nil},
@@ -77,7 +77,7 @@ var table = map[string]struct {
 	"store/overlay":               {[]string{"dedup", "store"}, nil},
 	"dedup/align":                 {[]string{"dedup"}, nil},
 	"internal/ingest":             {[]string{"frontier", "crawler", "crawler/robots", "extract", "extract/markup", "extract/stylesheet", "document", "dedup", "store", "internal/corpus", "base/batcher", "base/lru", "internal/memory", "store/precedence", "crawler/learn", "crawler/sitemap", "dedup/language"}, nil},
-	"internal/corpus":             {[]string{"internal/output", "extract", "document", "base/table", "crawler", "crawler/render", "crawler/wire", "frontier", "store", "warc"}, nil},
+	"internal/corpus":             {[]string{"internal/output", "extract", "document", "base/table", "base/harmless", "crawler", "crawler/render", "crawler/wire", "frontier", "store", "warc"}, nil},
 	"internal/archive":            {[]string{"crawler", "crawler/wire", "dedup", "frontier", "internal/corpus", "internal/ingest", "store", "store/disk", "warc", "base/batcher", "base/lock"}, nil},
 	"internal/complete":           {[]string{"report/audit", "dedup", "store", "base/field", "base/lru", "base/priority", "internal/memory", "internal/output", "store/disk", "store/precedence"}, nil},
 	"internal/monitor":            {[]string{"base/loopback"}, []string{"github.com/prometheus/client_golang"}},

@@ -44,18 +44,6 @@ type consumer struct {
 // have not accepted all pages yet.
 const waitingSaid = time.Second
 
-// lateContext returns a context that ends one grace period after ctx ends, or when cancel is
-// called. The crawler bounds its fetches in the same way, so both grace periods begin when the
-// crawl is stopped.
-func lateContext(ctx context.Context, grace time.Duration) (late context.Context, cancel func()) {
-	late, end := context.WithCancel(context.WithoutCancel(ctx))
-	stop := context.AfterFunc(ctx, func() {
-		over := time.AfterFunc(grace, end)
-		context.AfterFunc(late, func() { over.Stop() })
-	})
-	return late, func() { stop(); end() }
-}
-
 const (
 	fileEvery   = 2 * time.Second        // time between writes to a feed file; if the process is killed, the next run writes the missing pages
 	streamEvery = 200 * time.Millisecond // maximum delay before a program reading the feed from a pipe gets a page
@@ -79,7 +67,7 @@ func (r *run) openConsumers(ctx context.Context) (consumers, error) {
 // closeConsumers closes the consumers of a crawl that did not begin. The error is context.Canceled
 // if the user stopped the program before all of them had sent everything.
 func (r *run) closeConsumers(ctx context.Context, following consumers) error {
-	late, cancel := lateContext(ctx, r.opt.Crawl.Grace)
+	late, cancel := crawler.Late(ctx, r.opt.Crawl.Grace)
 	defer cancel()
 	unsent, err := following.close(late)
 	if unsent && err == nil {

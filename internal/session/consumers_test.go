@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"skink/crawler"
 	"skink/feed"
 )
 
@@ -72,7 +73,7 @@ func TestDeadServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		following := one(deadServer{}, "http://localhost:9200/pages")
 		run, stop := context.WithCancel(t.Context())
-		late, cancel := lateContext(run, grace)
+		late, cancel := crawler.Late(run, grace)
 		defer cancel()
 		var stopped time.Time
 		err := following.run(run, late, func(context.Context) error {

@@ -245,7 +245,7 @@ func (r *run) drive(ctx context.Context, v *running, sown func(context.Context, 
 		defer stopRun()
 		extending.Go(func() { r.extend(run, r.selected) })
 	}
-	late, cancelLate := lateContext(run, r.opt.Crawl.Grace)
+	late, cancelLate := crawler.Late(run, r.opt.Crawl.Grace)
 	defer cancelLate()
 	err = following.run(run, late, func(ctx context.Context) error { return runFor(ctx, v.crawl, r.opt.MaxTime) })
 	v.crawl.Close()
