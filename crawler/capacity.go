@@ -111,7 +111,7 @@ func (s *schedule) room() int {
 	case s.hasAllBytes():
 		return 0
 	case s.opt.MaxPages > 0:
-		workers := int64(max(s.claims.workers, 1))
+		workers := int64(max(s.claims.Workers, 1))
 		return int(min((max(s.opt.MaxPages-s.pages(), 0)+workers-1)/workers, math.MaxInt32))
 	}
 	return math.MaxInt32

@@ -81,25 +81,17 @@ type claims struct {
 	worker  string
 	held    map[*host]bool
 	doubted map[*host]bool // claimed hosts that may have to be returned
-	unheld
-}
 
-// unheld is the frontier's last report on the hosts that this schedule has not claimed.
-type unheld struct {
-	asked   time.Time // zero if the frontier has not been asked yet
-	stale   bool      // whether hosts may have changed since the report
-	others  int       // number of hosts that other workers have claimed
-	waiting int       // number of unclaimed hosts that have URLs to fetch
-	next    time.Time // when the first unclaimed host is due; the zero value means that none is due until something changes
-	share   int       // number of hosts that this worker should claim; 0 means as many as possible
-	workers int       // number of workers that share the hosts, including this one; 0 means not known yet
+	frontier.Grant           // the last report on the hosts that this schedule has not claimed
+	asked          time.Time // when; zero if the frontier has not been asked yet
+	stale          bool      // whether hosts may have changed since the report
 }
 
 // vacant returns how many more hosts this schedule may claim.
 func (c *claims) vacant() int {
 	most := maxHeld
-	if c.share > 0 {
-		most = min(c.share, maxHeld)
+	if c.Share > 0 {
+		most = min(c.Share, maxHeld)
 	}
 	return max(most-len(c.held), 0)
 }
@@ -108,7 +100,7 @@ func (c *claims) vacant() int {
 // for. If busy is true, URLs can be fetched from hosts already claimed, and the frontier is asked
 // less often.
 func (c *claims) wanted(busy bool, now time.Time) (n int, ask bool) {
-	if !c.next.IsZero() && !c.next.After(now) {
+	if !c.Next.IsZero() && !c.Next.After(now) {
 		c.stale = true
 	}
 	if c.asked.IsZero() {
@@ -121,18 +113,18 @@ func (c *claims) wanted(busy bool, now time.Time) (n int, ask bool) {
 		least = claimEvery
 	case c.stale && n > 0:
 		least = 0
-	case c.stale && c.share > 0: // the worker's share may have grown
+	case c.stale && c.Share > 0: // the worker's share may have grown
 		least = shareEvery
 	}
 	return n, now.Sub(c.asked) >= least
 }
 
-func (c *claims) nothingLeft() bool { return !c.stale && c.others == 0 && c.waiting == 0 }
+func (c *claims) nothingLeft() bool { return !c.stale && c.Others == 0 && c.Waiting == 0 }
 
 func (c *claims) askAgain(now time.Time) time.Duration {
 	at := c.asked.Add(pollOthers)
-	if !c.next.IsZero() && c.next.Before(at) && c.vacant() > 0 {
-		at = c.next
+	if !c.Next.IsZero() && c.Next.Before(at) && c.vacant() > 0 {
+		at = c.Next
 	}
 	return max(at.Sub(now), 1)
 }
@@ -141,13 +133,13 @@ func (c *claims) askAgain(now time.Time) time.Duration {
 // may have to wait for this schedule. If there are other workers, they can claim the host, so
 // othersDue returns false unless this schedule has claimed maxHeld hosts.
 func (c *claims) othersDue(now time.Time) bool {
-	return c.waiting > 0 && !c.next.IsZero() && !c.next.After(now) && (c.share == 0 || len(c.held) >= maxHeld)
+	return c.Waiting > 0 && !c.Next.IsZero() && !c.Next.After(now) && (c.Share == 0 || len(c.held) >= maxHeld)
 }
 
 // surplus returns the hosts that this schedule has claimed beyond its share. It prefers hosts
 // without fetches under way.
 func (c *claims) surplus() []*host {
-	if c.share == 0 || len(c.held) <= c.share+c.share/shareSlack {
+	if c.Share == 0 || len(c.held) <= c.Share+c.Share/shareSlack {
 		return nil
 	}
 	staying := slices.Collect(maps.Keys(c.held))
@@ -155,7 +147,7 @@ func (c *claims) surplus() []*host {
 	slices.SortFunc(staying, func(a, b *host) int {
 		return cmp.Or(cmp.Compare(a.turns, b.turns), cmp.Compare(len(a.urls), len(b.urls)))
 	})
-	return staying[:max(len(staying)-c.share, 0)]
+	return staying[:max(len(staying)-c.Share, 0)]
 }
 
 // doubt makes the next step of the schedule check whether a host must be returned to the frontier.
@@ -197,7 +189,7 @@ func (s *schedule) claim(n int) action {
 func (s *schedule) granted(grant frontier.Grant) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.claims.unheld = unheld{asked: time.Now(), others: grant.Others, waiting: grant.Waiting, next: grant.Next, share: grant.Share, workers: grant.Workers}
+	s.claims.Grant, s.claims.asked, s.claims.stale = grant, time.Now(), false
 	for _, h := range grant.Hosts {
 		s.hold(h)
 	}
@@ -234,16 +226,16 @@ func (s *schedule) letGo(h *host) returning {
 // add updates the report on unclaimed hosts when this schedule returns a host. If none of its URLs
 // were in memory, the report becomes stale, because only the frontier knows whether the host has
 // URLs.
-func (u *unheld) add(hasURLs bool, rest frontier.Rest) {
+func (c *claims) add(hasURLs bool, rest frontier.Rest) {
 	if !hasURLs {
-		u.stale = true
+		c.stale = true
 		return
 	}
 	if !rest.Idle {
-		u.waiting++
+		c.Waiting++
 	}
-	if due := rest.Due(); u.next.IsZero() || due.Before(u.next) {
-		u.next = due
+	if due := rest.Due(); c.Next.IsZero() || due.Before(c.Next) {
+		c.Next = due
 	}
 }
 

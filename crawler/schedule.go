@@ -91,7 +91,7 @@ func newSchedule(front frontier.Frontier, opt Options, pages func() int64) *sche
 	s := &schedule{
 		front: front, opt: &opt, pages: pages,
 		hosts: map[string]*host{}, sweepAt: firstSweep, addresses: map[netip.Addr]*address{},
-		claims:   claims{worker: WorkerName(opt.Worker), held: map[*host]bool{}, doubted: map[*host]bool{}, unheld: unheld{stale: true}},
+		claims:   claims{worker: WorkerName(opt.Worker), held: map[*host]bool{}, doubted: map[*host]bool{}, stale: true},
 		resting:  newLine(func(a, b *host) bool { return a.due().Before(b.due()) }),
 		capacity: newCapacity(&opt), demanding: map[string]time.Duration{}, wake: make(chan struct{}),
 	}

@@ -95,7 +95,7 @@ func (c *Crawl) LeftAlone() []LeftHost {
 // Waiting returns the number of hosts that have URLs to fetch now or later, or a fetch under way.
 func (c *Crawl) Waiting() int {
 	return now(c, func(s *schedule) int {
-		n := s.claims.waiting
+		n := s.claims.Waiting
 		for h := range s.claims.held {
 			if h.spot.Queue() != nil || h.parked || h.open > 0 {
 				n++
