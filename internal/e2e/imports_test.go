@@ -55,7 +55,7 @@ var table = map[string]struct {
 	"store/remote":                {[]string{"store", "store/disk", "dedup", "frontier"}, nil},
 	"warc":                        {nil, nil},
 	"report":                      {[]string{"store", "dedup", "store/precedence", "dedup/align", "base/harmless", "crawler/learn"}, nil},
-	"report/audit":                {[]string{"extract/markup", "report", "store", "dedup", "frontier", "base/harmless", "crawler/learn"}, nil},
+	"report/audit":                {[]string{"extract/markup", "report", "store", "store/precedence", "dedup", "frontier", "base/harmless", "crawler/learn"}, nil},
 	"feed/release":                {[]string{"dedup", "store"}, nil},
 	"feed":                        {[]string{"feed/release", "warc", "store", "dedup", "extract", "extract/passage", "frontier", "base/harmless", "base/table"}, nil},
 	"view":                        {[]string{"store", "frontier", "extract", "report", "report/audit", "dedup", "crawler/learn", "base/harmless", "base/loopback"}, nil},

@@ -12,6 +12,7 @@ import (
 	"skink/extract/markup"
 	"skink/report"
 	"skink/store"
+	"skink/store/precedence"
 )
 
 // A Weight is the importance of a finding for visitors and search engines.
@@ -252,9 +253,9 @@ func (l *List) sort() {
 			p, q := &pages[a.page], &pages[b.page]
 			inGroup := 0
 			if f.groups { // its leader comes first
-				inGroup = cmp.Or(cmp.Compare(size[b.other], size[a.other]), cmp.Compare(a.other, b.other), first(a.page == a.other, b.page == b.other))
+				inGroup = cmp.Or(cmp.Compare(size[b.other], size[a.other]), cmp.Compare(a.other, b.other), precedence.First(a.page == a.other, b.page == b.other))
 			}
-			return cmp.Or(first(!l.isApart(p), !l.isApart(q)), inGroup, first(f.isOnce(a), f.isOnce(b)), cmp.Compare(alike(b.page), alike(a.page)), cmp.Compare(q.links, p.links), cmp.Compare(a.page, b.page))
+			return cmp.Or(precedence.First(!l.isApart(p), !l.isApart(q)), inGroup, precedence.First(f.isOnce(a), f.isOnce(b)), cmp.Compare(alike(b.page), alike(a.page)), cmp.Compare(q.links, p.links), cmp.Compare(a.page, b.page))
 		})
 		for _, e := range f.entries {
 			if p := &pages[e.page]; l.isApart(p) {
@@ -264,17 +265,6 @@ func (l *List) sort() {
 			}
 		}
 	}
-}
-
-// first compares two entries of which those with the property come first.
-func first(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case a:
-		return -1
-	}
-	return 1
 }
 
 // A Row is an entry of a finding as shown in reports.

@@ -107,14 +107,14 @@ var order = []struct {
 	reason  Reason
 	compare func(a, b *Standing) int
 }{
-	{Indexed, func(a, b *Standing) int { return yesFirst(!a.NoIndex, !b.NoIndex) }},
-	{Public, func(a, b *Standing) int { return yesFirst(!a.Private, !b.Private) }},
+	{Indexed, func(a, b *Standing) int { return First(!a.NoIndex, !b.NoIndex) }},
+	{Public, func(a, b *Standing) int { return First(!a.Private, !b.Private) }},
 	{Preferred, func(a, b *Standing) int { return cmp.Compare(min(a.Place, 0), min(b.Place, 0)) }},
 	{HostOrder, func(a, b *Standing) int { return cmp.Compare(a.Place, b.Place) }},
-	{InSitemap, func(a, b *Standing) int { return yesFirst(a.Listed, b.Listed) }},
+	{InSitemap, func(a, b *Standing) int { return First(a.Listed, b.Listed) }},
 	{FirstSeen, func(a, b *Standing) int { return a.Seen.Compare(b.Seen) }},
-	{HTTPS, func(a, b *Standing) int { return yesFirst(isHTTPS(a.URL), isHTTPS(b.URL)) }},
-	{Language, func(a, b *Standing) int { return yesFirst(!a.OtherLang, !b.OtherLang) }},
+	{HTTPS, func(a, b *Standing) int { return First(isHTTPS(a.URL), isHTTPS(b.URL)) }},
+	{Language, func(a, b *Standing) int { return First(!a.OtherLang, !b.OtherLang) }},
 	{ShortestPath, func(a, b *Standing) int { return cmp.Compare(pathLen(a.URL), pathLen(b.URL)) }},
 	{SmallestURL, func(a, b *Standing) int { return cmp.Compare(a.URL, b.URL) }},
 }
@@ -173,7 +173,8 @@ func Why(leader, next *Standing) Reason {
 	return LedBefore
 }
 
-func yesFirst(a, b bool) int {
+// First compares two things of which those with a property come first.
+func First(a, b bool) int {
 	switch {
 	case a == b:
 		return 0
