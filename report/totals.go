@@ -9,12 +9,21 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"skink/store"
 )
 
-// Groupings lists the values of the argument by of [ReadTotals].
-var Groupings = []string{"hosts", "folders", "types", "statuses", "seeds"}
+const inText = "text:" // begins the argument by of ReadTotals for a search
+
+// HasTotals reports whether by is an argument of [ReadTotals]. The error is that of a regular expression.
+func HasTotals(by string) (bool, error) {
+	if pattern, is := strings.CutPrefix(by, inText); is {
+		_, err := regexp.Compile(pattern)
+		return true, err
+	}
+	return slices.Contains([]string{"hosts", folders, "types", "statuses", "seeds"}, by), nil
+}
 
 // totalColumns are the first columns of all tables but that of the seeds. The last two are only by folder.
 var totalColumns = []Column{
@@ -27,10 +36,14 @@ var totalColumns = []Column{
 // path, it also has the median and the 95th percentile of the times from a request to the last byte of its
 // response, in milliseconds: the least time that 50% and 95% of the responses did not exceed. It keeps 8
 // bytes in memory for each response. By seed, it has each seed with its status, the kind of its record, and
-// the target of its redirect.
+// the target of its redirect. If by is "text:" with a regular expression, the table has the pages whose title
+// or main text the expression matches.
 func ReadTotals(ctx context.Context, s store.Reader, by string) (t Table, err error) {
 	if by == "seeds" {
 		return readSeeds(ctx, s)
+	}
+	if pattern, is := strings.CutPrefix(by, inText); is {
+		return readMatches(ctx, s, pattern)
 	}
 	type total struct {
 		urls, bytes int64
@@ -113,6 +126,49 @@ func readSeeds(ctx context.Context, s store.Reader) (t Table, err error) {
 	return t, nil
 }
 
+const (
+	maxMatches = 10_000 // matches counted on a page
+	maxFound   = 20     // different matches shown of a page
+)
+
+// readMatches returns the pages that a regular expression matches, most matches first. What it found are the different
+// matches of its first group, or of the whole expression if it has none. A match without characters does not count.
+func readMatches(ctx context.Context, s store.Reader, pattern string) (t Table, err error) {
+	expr, err := regexp.Compile(pattern)
+	if err != nil {
+		return t, err
+	}
+	group := min(1, expr.NumSubexp())
+	for _, name := range []string{"matches", "url", "private", "found"} {
+		t.Columns = append(t.Columns, Column{Name: name, Title: name, Brief: true})
+	}
+	for c, err := range s.Changes(ctx, "", store.WantText) {
+		if err != nil {
+			return t, err
+		}
+		count, found := int64(0), []string{}
+		for _, match := range expr.FindAllStringSubmatch(c.Record.Title+"\n"+c.Text, maxMatches) {
+			if match[0] == "" {
+				continue
+			}
+			if count++; len(found) < maxFound && !slices.Contains(found, match[group]) {
+				found = append(found, match[group])
+			}
+		}
+		if count > 0 {
+			private := any(nil)
+			if c.Record.Private {
+				private = "private"
+			}
+			t.Rows = append(t.Rows, Row{Cells: []any{count, URL(c.Record.URL), private, strings.Join(found, "; ")}})
+		}
+	}
+	slices.SortFunc(t.Rows, func(a, b Row) int {
+		return cmp.Or(cmp.Compare(b.Cells[0].(int64), a.Cells[0].(int64)), cmp.Compare(a.Cells[1].(URL), b.Cells[1].(URL)))
+	})
+	return t, nil
+}
+
 // WriteTotals writes a table of [ReadTotals] as text, CSV or JSON.
 func WriteTotals(w io.Writer, t Table, format Format) error {
 	out := bufio.NewWriter(w)
@@ -122,6 +178,9 @@ func WriteTotals(w io.Writer, t Table, format Format) error {
 	}
 	switch format {
 	case Text:
+		if len(t.Rows) == 0 {
+			fmt.Fprintln(out, "none")
+		}
 		t.WriteText(out, "", "  ")
 	case CSV:
 		sheet, err := NewSheet(out, nil, names...)

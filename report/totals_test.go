@@ -6,7 +6,9 @@ import (
 	"testing"
 
 	"skink/dedup"
+	"skink/internal/tools/storetest"
 	"skink/report"
+	"skink/store"
 )
 
 // TestFolders checks the totals by folder against times that are worked out by hand: of 1 to 20 milliseconds, ten are at
@@ -38,5 +40,44 @@ func TestFolders(t *testing.T) {
 		"1,10,,,http://a.test/docs/\n1,10,,,none\n"
 	if got.String() != want {
 		t.Errorf("got %q, want %q", got.String(), want)
+	}
+}
+
+// TestMatches searches titles and texts. The first group of an expression is what is shown, a match without characters
+// does not count, and private pages are marked.
+func TestMatches(t *testing.T) {
+	t.Parallel()
+	s := storetest.NewMemory()
+	for i, p := range []struct{ title, text string }{
+		{"Lamp A-17", "Price: 20 EUR, or price: 35 EUR.\nprice: 20 EUR"}, {"Nothing", "No number."}, {"Price: 7", ""},
+	} {
+		r := page(1, fmt.Sprintf("https://a.test/%d", i+1), p.title, dedup.Unique)
+		r.ID, r.Private = dedup.HashOf([]byte(r.URL)), i == 2
+		if _, err := s.Commit(t.Context(), []*store.Entry{{Record: r.Record, Text: store.Pack([]byte(p.text))}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, tt := range []struct{ pattern, want string }{
+		{`(?i)price: ([0-9]+)`, "3,https://a.test/1,,20; 35\n1,https://a.test/3,private,7\n"},
+		{`(?i)price: [0-9]+`, "3,https://a.test/1,,Price: 20; price: 35; price: 20\n1,https://a.test/3,private,Price: 7\n"},
+		{`A-\d+`, "1,https://a.test/1,,A-17\n"},
+		{`(?m)^No(thing)?\b`, "2,https://a.test/2,,thing; \n"},
+		{`z*`, ""},
+		{`absent`, ""},
+	} {
+		table, err := report.ReadTotals(t.Context(), s, "text:"+tt.pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got bytes.Buffer
+		if err := report.WriteTotals(&got, table, report.CSV); err != nil {
+			t.Fatal(err)
+		}
+		if want := "\ufeffmatches,url,private,found\n" + tt.want; got.String() != want {
+			t.Errorf("%s: got %q, want %q", tt.pattern, got.String(), want)
+		}
+	}
+	if is, err := report.HasTotals("text:(a"); !is || err == nil {
+		t.Errorf("a wrong expression: %v, %v", is, err)
 	}
 }

@@ -42,7 +42,11 @@ func setupCheck(flags *pflag.FlagSet) func(context.Context, Console, []string) e
 		if isShared(*dir) {
 			return checkShared(ctx, *dir, con.Out)
 		}
-		found, err := badger.Check(*dir)
+		var found badger.Finding
+		err := untilFree(ctx, func() (err error) {
+			found, err = badger.Check(*dir)
+			return err
+		})
 		if errors.Is(err, store.ErrInUse) {
 			return fmt.Errorf("%s: %w: stop that process first (if it is a crawl, press Ctrl-C; the same command continues it)", *dir, inUse(*dir))
 		}

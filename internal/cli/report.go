@@ -61,7 +61,7 @@ type reportFlags struct {
 func setupReport(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
 	f := &reportFlags{store: addStoreFlag(flags), form: addFormFlags(flags), complete: addCompleteFlags(flags), out: addOutFlags(flags)}
 	flags.BoolVar(&f.changes, "changes", false, "print the pages that changed between visits, largest changes first")
-	flags.StringVar(&f.about, "about", "", "`TOPIC` print the site audit (audit), one of its lists or findings by name, all URLs (pages), or totals (hosts, folders, types, statuses, seeds)")
+	flags.StringVar(&f.about, "about", "", "`TOPIC` print the site audit (audit), one of its lists or findings by name, all URLs (pages), totals (hosts, folders, types, statuses, seeds), or pages that a regular expression matches (text:REGEX)")
 	flags.StringVar(&f.failOn, "fail-on", "", "`LIMITS` exit with code 4 if a limit is exceeded: NAME>NUMBER or NAME>SHARE%, such as 'duplicates>5%,broken>0'; with --since also 'new:broken>0'")
 	flags.StringVar(&f.since, "since", "", "`CRAWL` compare the audit with the previous crawl (LAST), or with the last crawl before a date (2026-11-24) or more than 7 days ago (7d)")
 	return f.run
@@ -81,7 +81,7 @@ func (f *reportFlags) run(ctx context.Context, con Console, _ []string) error {
 		if f.changes {
 			return f.writeChanges(ctx, con, s, opt.Format)
 		}
-		if slices.Contains(report.Groupings, f.about) {
+		if is, _ := report.HasTotals(f.about); is {
 			t, err := report.ReadTotals(ctx, s, f.about)
 			if err != nil {
 				return err
@@ -112,8 +112,10 @@ func (f *reportFlags) run(ctx context.Context, con Console, _ []string) error {
 const aboutAll = "audit"
 
 func (f *reportFlags) conditions() (all []audit.Condition, err error) {
-	switch {
-	case !slices.Contains(report.Groupings, f.about):
+	switch is, err := report.HasTotals(f.about); {
+	case err != nil:
+		return nil, usagef("--about %s: %v", f.about, err)
+	case !is:
 	case f.form.format == report.HTML:
 		return nil, usagef("--about %s: is written as text, csv or json, not as html", f.about)
 	case f.failOn != "" || f.since != "":
