@@ -61,7 +61,7 @@ type reportFlags struct {
 func setupReport(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
 	f := &reportFlags{store: addStoreFlag(flags), form: addFormFlags(flags), complete: addCompleteFlags(flags), out: addOutFlags(flags)}
 	flags.BoolVar(&f.changes, "changes", false, "print the pages that changed between visits, largest changes first")
-	flags.StringVar(&f.about, "about", "", "`TOPIC` print the site audit (audit), one of its lists or findings by name, all URLs (pages), totals (hosts, folders, types, statuses, seeds), or pages that a regular expression matches (text:REGEX)")
+	flags.StringVar(&f.about, "about", "", "`TOPIC` print the audit, a list or finding by name, all URLs (pages), totals (hosts, folders, types, statuses, seeds), or a search (text:REGEX)")
 	flags.StringVar(&f.failOn, "fail-on", "", "`LIMITS` exit with code 4 if a limit is exceeded: NAME>NUMBER or NAME>SHARE%, such as 'duplicates>5%,broken>0'; with --since also 'new:broken>0'")
 	flags.StringVar(&f.since, "since", "", "`CRAWL` compare the audit with the previous crawl (LAST), or with the last crawl before a date (2026-11-24) or more than 7 days ago (7d)")
 	return f.run

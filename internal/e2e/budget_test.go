@@ -38,7 +38,7 @@ var budgets = map[string]int{
 	"internal/corpus":       2_550,
 	"internal/ingest":       4_715,
 	"internal/session":      4_350,
-	"report":                2_040,
+	"report":                2_090,
 	"report/audit":          4_120,
 	"store":                 1_675,
 	"store/badger":          5_225,
