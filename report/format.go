@@ -16,7 +16,11 @@ const (
 	JSON Format = "json" // JSON for programs; see [Report]
 	CSV  Format = "csv"  // CSV for spreadsheets: the clusters, one page per line
 	HTML Format = "html" // a single HTML file for browsers
+	XLSX Format = "xlsx" // a workbook for spreadsheets, with a sheet for each list; only of an audit
 )
+
+// All reports whether a report in this format has all rows, because programs read it.
+func (f Format) All() bool { return f == JSON || f == CSV || f == XLSX }
 
 // ParseFormat returns the format with the given name. For an unknown name, the error lists all
 // names.

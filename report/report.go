@@ -181,7 +181,7 @@ func stream(ctx context.Context, p printer, src Source, opt Options) error {
 			return err
 		}
 		if shown.Clusters == opt.shown() {
-			if opt.Format == JSON || opt.Format == CSV {
+			if opt.Format.All() {
 				break // the totals already include the duplicates
 			}
 			rest.Clusters, rest.Members = rest.Clusters+1, rest.Members+c.Size
@@ -207,7 +207,7 @@ func (opt *Options) shown() int {
 		return opt.Top
 	case opt.Format == HTML:
 		return DefaultTop
-	case opt.Format == JSON || opt.Format == CSV:
+	case opt.Format.All():
 		return math.MaxInt
 	}
 	return textTop

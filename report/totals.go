@@ -131,8 +131,8 @@ const (
 	maxFound   = 20     // different matches shown of a page
 )
 
-// readMatches returns the pages that a regular expression matches, most matches first. What it found are the different
-// matches of its first group, or of the whole expression if it has none. A match without characters does not count.
+// readMatches returns the pages that a regular expression matches, most matches first. The column found has the different
+// matches of the first group, or of the whole expression if there is no group. A match without characters does not count.
 func readMatches(ctx context.Context, s store.Reader, pattern string) (t Table, err error) {
 	expr, err := regexp.Compile(pattern)
 	if err != nil {

@@ -41,7 +41,9 @@ of broken links, and check limits in a CI job:
   skink report --about audit --since LAST --fail-on 'new:error>0'`,
 	setup: setupReport,
 	rules: slices.Concat(completeRules, []flagRule{
-		{"changes", excludes, "about,fail-on,complete,format=csv,format=html", ""},
+		{"changes", excludes, "about,fail-on,complete,format=csv,format=html,format=xlsx", ""},
+		{"format=xlsx", needs, "about", "only an audit and its lists are written as a workbook"},
+		{"format=xlsx", needs, "out", "the output is binary"},
 		{"since", needs, "about,fail-on", "it compares the audits of two crawls"},
 		{"since", excludes, "complete", "it compares findings that are based on the verdicts of the crawl"},
 	}),
@@ -59,7 +61,7 @@ type reportFlags struct {
 }
 
 func setupReport(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
-	f := &reportFlags{store: addStoreFlag(flags), form: addFormFlags(flags), complete: addCompleteFlags(flags), out: addOutFlags(flags)}
+	f := &reportFlags{store: addStoreFlag(flags), form: addFormFlags(flags, report.XLSX), complete: addCompleteFlags(flags), out: addOutFlags(flags)}
 	flags.BoolVar(&f.changes, "changes", false, "print the pages that changed between visits, largest changes first")
 	flags.StringVar(&f.about, "about", "", "`TOPIC` print the audit, a list or finding by name, all URLs (pages), totals (hosts, folders, types, statuses, seeds), or a search (text:REGEX)")
 	flags.StringVar(&f.failOn, "fail-on", "", "`LIMITS` exit with code 4 if a limit is exceeded: NAME>NUMBER or NAME>SHARE%, such as 'duplicates>5%,broken>0'; with --since also 'new:broken>0'")
@@ -116,8 +118,8 @@ func (f *reportFlags) conditions() (all []audit.Condition, err error) {
 	case err != nil:
 		return nil, usagef("--about %s: %v", f.about, err)
 	case !is:
-	case f.form.format == report.HTML:
-		return nil, usagef("--about %s: is written as text, csv or json, not as html", f.about)
+	case f.form.format == report.HTML || f.form.format == report.XLSX:
+		return nil, usagef("--about %s: is written as text, csv or json, not as %s", f.about, f.form.format)
 	case f.failOn != "" || f.since != "":
 		return nil, usagef("--about %s: --fail-on and --since are about the audit: use another --about", f.about)
 	default:
@@ -159,7 +161,7 @@ func (f *reportFlags) audit(ctx context.Context, s store.Reader, settings store.
 	if err != nil {
 		return nil, err
 	}
-	opt := audit.Options{About: about, Rule: rule, AllFrom: f.form.format == report.CSV || f.form.format == report.JSON}
+	opt := audit.Options{About: about, Rule: rule, AllFrom: f.form.format.All()}
 	opt.Scores = opt.AllFrom && f.about == pagesList
 	asked := f.about == nearlyList || slices.ContainsFunc(conditions, func(c audit.Condition) bool { return c.Name == nearlyList })
 	if since != nil {
@@ -219,10 +221,11 @@ type formFlags struct {
 	top    int
 }
 
-func addFormFlags(flags *pflag.FlagSet) *formFlags {
+// addFormFlags adds flags for a report, which may also have the further formats.
+func addFormFlags(flags *pflag.FlagSet, further ...report.Format) *formFlags {
 	f := &formFlags{flags: flags, format: report.Text}
-	flags.Var(oneOf(&f.format, report.Text, report.JSON, report.CSV, report.HTML), "format", "print the report in this format")
-	flags.Var(whole(&f.top, 1, "1 or more"), "top", "show at most this many clusters, or rows for each audit finding (default: all in json and csv, fewer in text and html)")
+	flags.Var(oneOf(&f.format, append([]report.Format{report.Text, report.JSON, report.CSV, report.HTML}, further...)...), "format", "print the report in this format")
+	flags.Var(whole(&f.top, 1, "1 or more"), "top", "show at most this many clusters, or rows for each audit finding (default: all in json, csv and xlsx, fewer in text and html)")
 	return f
 }
 

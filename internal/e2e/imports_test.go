@@ -54,7 +54,7 @@ var table = map[string]struct {
 	"internal/tools/postgrestest": {nil, nil}, // starts servers for tests
 	"store/remote":                {[]string{"store", "store/disk", "dedup", "frontier"}, nil},
 	"warc":                        {nil, nil},
-	"report":                      {[]string{"store", "dedup", "store/precedence", "dedup/align", "base/harmless", "crawler/learn"}, nil},
+	"report":                      {[]string{"store", "dedup", "store/precedence", "dedup/align", "base/harmless", "crawler/learn"}, []string{"github.com/xuri/excelize/v2"}},
 	"report/audit":                {[]string{"extract/markup", "report", "store", "store/precedence", "dedup", "frontier", "base/harmless", "crawler/learn"}, nil},
 	"feed/release":                {[]string{"dedup", "store"}, nil},
 	"feed":                        {[]string{"feed/release", "warc", "store", "dedup", "extract", "extract/passage", "frontier", "base/harmless", "base/table"}, nil},

@@ -19,7 +19,7 @@ type Output struct {
 	Top    int           // maximum number of rows for each finding; 0 means the default of the format
 }
 
-// These are the default maximum numbers of rows for each finding. JSON and CSV contain all rows,
+// These are the default maximum numbers of rows for each finding. JSON, CSV and XLSX contain all rows,
 // because programs read them.
 const (
 	textRows  = 3    // in the text of a whole audit, so all findings fit on a few screens
@@ -32,7 +32,7 @@ func (o Output) top() int {
 	switch {
 	case o.Top > 0:
 		return o.Top
-	case o.Format == report.JSON || o.Format == report.CSV:
+	case o.Format.All():
 		return -1
 	case o.Format == report.HTML:
 		return htmlRows
@@ -43,11 +43,17 @@ func (o Output) top() int {
 }
 
 // Write writes an audit, or only the list or finding that o.About names. In CSV, a whole audit has
-// one line per finding, and a single list has one line per row.
+// one line per finding, and a single list has one line per row. In XLSX, a whole audit has both.
 func Write(ctx context.Context, w io.Writer, a *Audit, o Output) error {
 	chosen, err := a.chosen(o.About)
 	if err != nil {
 		return err
+	}
+	if o.Format == report.XLSX {
+		if err := writeXLSX(ctx, w, a, chosen, o); err != nil {
+			return fmt.Errorf("write audit: %w", err)
+		}
+		return nil
 	}
 	guard := report.Guard(o.Format, w)
 	out := bufio.NewWriterSize(guard, 64<<10)

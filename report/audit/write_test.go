@@ -15,6 +15,8 @@ import (
 
 	"golang.org/x/net/html"
 
+	"github.com/xuri/excelize/v2"
+
 	"skink/base/harmless"
 	"skink/internal/tools/storetest"
 	"skink/report"
@@ -167,6 +169,48 @@ func checkCSV(t *testing.T, about string, out []byte) {
 				t.Errorf("%q: a formula: %q", about, cell)
 			}
 		}
+	}
+}
+
+// TestWorkbook compares the sheets of a workbook with the CSV tables of the same audit.
+func TestWorkbook(t *testing.T) {
+	a := read(t, filled(t, shop()))
+	sheets := func(about string) map[string]int {
+		file, err := excelize.OpenReader(bytes.NewReader(write(t, a, audit.Output{Format: report.XLSX, About: about})))
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows := map[string]int{}
+		for _, name := range file.GetSheetList() {
+			all, err := file.GetRows(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			rows[name] = len(all)
+		}
+		return rows
+	}
+	lines := func(about string) int {
+		rows, err := csv.NewReader(bytes.NewReader(write(t, a, audit.Output{Format: report.CSV, About: about}))).ReadAll()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(rows)
+	}
+	got := sheets("")
+	if got["audit"] != lines("") || len(got) < 10 {
+		t.Errorf("the overview has %d rows, want %d; the workbook has %d sheets", got["audit"], lines(""), len(got))
+	}
+	for _, f := range a.Findings() {
+		if name := f.FullName(); f.Count()+f.Apart() > 0 && got[name] != lines(name) {
+			t.Errorf("sheet %s has %d rows, want %d", name, got[name], lines(name))
+		}
+	}
+	if got := sheets("pages"); len(got) != 1 || got["pages"] != lines("pages") {
+		t.Errorf("the workbook of all pages has %v, want %d rows", got, lines("pages"))
+	}
+	if got := sheets("broken.gone"); len(got) != 1 || got["broken.gone"] != lines("broken.gone") {
+		t.Errorf("the workbook of broken links has %v, want %d rows", got, lines("broken.gone"))
 	}
 }
 
