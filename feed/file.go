@@ -58,7 +58,10 @@ type FileStore interface {
 // writes all later records. A file that is shorter than this offset is rewritten from the start. If
 // the file contains anything else, OpenFile closes it unchanged and returns ErrNotOurs.
 func OpenFile(ctx context.Context, f *os.File, s FileStore, worker string) (*File, error) {
-	file := &File{path: f.Name(), mark: markOf(worker), s: s, f: f, out: bufio.NewWriterSize(f, bufferSize)}
+	file := &File{path: f.Name(), mark: "feed", s: s, f: f, out: bufio.NewWriterSize(f, bufferSize)}
+	if worker != "" {
+		file.mark += "/" + worker
+	}
 	if err := file.resume(ctx); err != nil {
 		f.Close()
 		return nil, fmt.Errorf("open feed %s: %w", f.Name(), err)

@@ -21,14 +21,6 @@ type mark struct {
 
 const tailSize = 4 << 10 // in bytes; long enough to tell texts apart, and cheap to read at each start
 
-// markOf returns the name of a worker's mark in a store. worker is "" if the store is not shared.
-func markOf(worker string) string {
-	if worker == "" {
-		return "feed"
-	}
-	return "feed/" + worker
-}
-
 // tailOf returns the hash of the last tailSize bytes before offset, or of all bytes before it if
 // there are fewer.
 func tailOf(f io.ReaderAt, offset int64) (dedup.Hash, error) {

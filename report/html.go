@@ -21,7 +21,7 @@ var pageSource string
 
 var page = template.Must(Templates().Funcs(template.FuncMap{
 	"link":     LinkTo,
-	"total":    Total,
+	"total":    Total[string],
 	"problems": func(byKind map[string]int64) string { return harmless.Line(Problems(byKind)) },
 	"clipped":  func(text string) string { return plain(Clip(text, blockShown)) },
 	"rest":     func(all, shown int) int { return all - shown },

@@ -71,7 +71,7 @@ func mostFrequent(byKind map[string]int64) (list []string) {
 }
 
 // Total returns the sum of counts by kind.
-func Total(byKind map[string]int64) (n int64) {
+func Total[K ~string](byKind map[K]int64) (n int64) {
 	for _, v := range byKind {
 		n += v
 	}

@@ -211,7 +211,7 @@ func settingsLine(set *store.Settings) string {
 		rule = fmt.Sprintf("--rule containment --containment %v ", set.Contained)
 	}
 	return rule + fmt.Sprintf("--similarity %v --scheme %s --shingle %d --unit %s --form %s --min-words %d --links %s --documents %s --on-duplicate %s%s",
-		set.Similarity, set.Scheme, set.Shingle, set.Unit, set.Form, set.MinWords, onOrOff(!set.NoLinks), onOrOff(set.Documents != 0), session.OnDuplicate(set.SkipTexts), markdown)
+		set.Similarity, set.Scheme, set.Shingle, set.Unit, set.Form, set.MinWords, session.OnOff(!set.NoLinks), session.OnOff(set.Documents != 0), session.OnDuplicate(set.SkipTexts), markdown)
 }
 
 func sizeText(bytes int64) string {

@@ -17,6 +17,7 @@ import (
 	"skink/crawler"
 	"skink/crawler/access"
 	"skink/dedup"
+	"skink/internal/session"
 	"skink/report"
 )
 
@@ -177,14 +178,7 @@ func (c *choice[T]) Set(text string) error {
 // An onOff is the value of a flag that is on or off.
 type onOff struct{ to *bool }
 
-func onOrOff(on bool) string {
-	if on {
-		return "on"
-	}
-	return "off"
-}
-
-func (o onOff) String() string { return onOrOff(*o.to) }
+func (o onOff) String() string { return session.OnOff(*o.to) }
 func (o onOff) Type() string   { return "on|off" }
 
 func (o onOff) Set(text string) error {

@@ -32,18 +32,14 @@ var (
 // privateField is the field of a feed that marks private pages; see feed/SCHEMA.md.
 const privateField = "private"
 
-func (f *Fields) textNames() []string {
-	if f.Text != "" {
-		return []string{f.Text}
-	}
-	return textFields
-}
+func (f *Fields) textNames() []string { return namesOf(f.Text, textFields) }
+func (f *Fields) idNames() []string   { return namesOf(f.ID, idFields) }
 
-func (f *Fields) idNames() []string {
-	if f.ID != "" {
-		return []string{f.ID}
+func namesOf(given string, usual []string) []string {
+	if given != "" {
+		return []string{given}
 	}
-	return idFields
+	return usual
 }
 
 func (f *Fields) read(ask extract.Options, raw []byte) (Text, error) {

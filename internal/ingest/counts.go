@@ -33,14 +33,6 @@ const (
 	Otherwise store.VisitKind = "changed otherwise" // a URL without a page has changed, or only a page's noindex directive has
 )
 
-// All returns the total number of visits.
-func (v Visits) All() (n int64) {
-	for _, visits := range v {
-		n += visits
-	}
-	return n
-}
-
 func (c *counts) add(j *judgement) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

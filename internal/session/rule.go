@@ -80,8 +80,8 @@ func (w Wanted) Fits(has store.Settings, name string) error {
 		{"min-words", w.MinWords, has.MinWords},
 		{"markdown", w.Markdown != store.NoMarkdown, has.Markdown != store.NoMarkdown},
 		{"images", w.Markdown == store.WithImages, has.Markdown == store.WithImages},
-		{"links", onOff(!w.NoLinks), onOff(!has.NoLinks)},
-		{"documents", onOff(w.Documents != 0), onOff(has.Documents != 0)},
+		{"links", OnOff(!w.NoLinks), OnOff(!has.NoLinks)},
+		{"documents", OnOff(w.Documents != 0), OnOff(has.Documents != 0)},
 		{"on-duplicate", OnDuplicate(w.SkipTexts), OnDuplicate(has.SkipTexts)},
 	} {
 		if slices.Contains(w.Insist, f.flag) && f.given != f.is {
@@ -104,7 +104,8 @@ func ruleName(contained float64) string {
 	return "resemblance"
 }
 
-func onOff(on bool) string {
+// OnOff returns the value of a flag that is on or off.
+func OnOff(on bool) string {
 	if on {
 		return "on"
 	}

@@ -74,7 +74,7 @@ func (s Summary) String() string {
 
 func (s Summary) pages(b *strings.Builder) {
 	a, t := s.Added, s.All
-	visits := s.Visits.All()
+	visits := report.Total(s.Visits)
 	if a.Pages() > 0 || visits == 0 {
 		unit := "page"
 		if visits > 0 {
