@@ -86,6 +86,7 @@ var table = map[string]struct {
 	"internal/cli":                {[]string{"internal/output", "docs", "crawler", "crawler/robots", "crawler/wire", "dedup", "document", "extract", "feed", "feed/release", "frontier", "internal/archive", "internal/bucket", "internal/complete", "internal/corpus", "store/disk", "base/harmless", "internal/ingest", "base/loopback", "internal/memory", "internal/monitor", "internal/session", "report", "report/audit", "store", "store/badger", "store/overlay", "store/postgres", "store/remote", "view", "warc", "crawler/access", "internal/config"}, []string{"github.com/spf13/pflag"}},
 	"internal/config":             {[]string{"crawler/access", "store/disk"}, []string{"github.com/pelletier/go-toml/v2", "github.com/spf13/pflag"}},
 	"examples/dedup":              {[]string{"dedup"}, nil},                          // an example of the libraries on one page
+	"examples/published":          {[]string{"dedup", "extract"}, nil},               // systems of the literature, on the library
 	"examples/crawl":              {[]string{"crawl", "store", "store/badger"}, nil}, // an example of the libraries on one page
 	"internal/tools/bruteforce":   {[]string{"dedup"}, nil},                          // a test tool that checks the output of skink
 	"internal/tools/labelpairs":   {[]string{"extract"}, nil},                        // a tool that makes labeled pairs for skink tune
