@@ -73,15 +73,3 @@ func Containment(a, b Set) float64 {
 	}
 	return float64(common(a, b)) / float64(len(a))
 }
-
-// Dice returns 2·|A∩B| / (|A|+|B|), from 0 to 1. This is 2J/(1+J) for the resemblance J, so it
-// ranks pairs in the same order as J. The Dice coefficient of two empty sets is 1.
-func Dice(a, b Set) float64 {
-	if len(a)+len(b) == 0 {
-		return 1
-	}
-	return 2 * float64(common(a, b)) / float64(len(a)+len(b))
-}
-
-// Uniqueness returns 1 - resemblance. It measures how much two pages differ.
-func Uniqueness(a, b Set) float64 { return 1 - Resemblance(a, b) }

@@ -195,9 +195,7 @@ func WriteTotals(w io.Writer, t Table, format Format) error {
 		for _, r := range t.Rows {
 			one := map[string]any{}
 			for i, cell := range r.Cells {
-				if cell != nil {
-					one[names[i]] = cell
-				}
+				one[names[i]] = cell
 			}
 			all = append(all, one)
 		}

@@ -50,7 +50,7 @@ func (v *View) comparePage(ctx context.Context, r *http.Request) (*screen, error
 	var a, b dedup.Text
 	v.read(&a, texts[0])
 	v.read(&b, texts[1])
-	c.Measures = dedup.Compare(&a, &b, v.opt.Rule.Shingling, v.opt.Rule.Scheme)
+	c.Measures = dedup.Compare(&a, &b, v.opt.Rule.Shingling)
 	if form := v.opt.Rule.Form; form != dedup.Plain {
 		c.Form = form.String()
 	}

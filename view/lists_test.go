@@ -86,7 +86,7 @@ func TestLists(t *testing.T) {
 		{"/pages?kind=error", []string{gone}},
 		{"/pages?status=404", []string{gone}},
 		{"/pages?sort=words&down=1&kind=page", []string{fog, copied, printed, eel, tiny}},
-		{"/pages?sort=title&kind=page", []string{fog, printed, copied, eel, tiny}},
+		{"/pages?sort=depth&kind=page", []string{fog, printed, eel, copied, tiny}},
 		{"/pages?q=lighthouse", nil},
 		{"/pages?q=lighthouse&in=text", []string{tiny}},
 		{"/pages?q=word299&in=text", []string{fog, eel, copied}},
@@ -195,7 +195,7 @@ func TestVisitedAgain(t *testing.T) {
 	again.Revisit = true
 	commit(t, s, again)
 	v.index.looked = v.index.looked.Add(-lookEvery)
-	body := get(t, server, "/pages?sort=title")
+	body := get(t, server, "/pages?sort=words")
 	if got := listed(body); len(got) != 6 || !strings.Contains(body, "Another page now") || strings.Contains(body, "Fog, copied") {
 		t.Errorf("%d records, want 6, one of them new:\n%s", len(got), body)
 	}

@@ -16,8 +16,7 @@ import (
 // lists are in crawl order.
 
 // columns lists the columns that lists can be sorted by, in the order in which the list of pages
-// shows those that have a title. The first column is the crawl order, which is the order of the row
-// numbers.
+// shows them. The first column is not shown: the crawl order, which is the order of the row numbers.
 var columns = []column{
 	{name: "crawl"},
 	{name: "url", title: "Page", compare: func(t *rows, a, b int32) int {
@@ -25,15 +24,6 @@ var columns = []column{
 		y, _ := t.strings(int(b))
 		return bytes.Compare(x, y)
 	}},
-	{name: "title", compare: func(t *rows, a, b int32) int {
-		_, x := t.strings(int(a))
-		_, y := t.strings(int(b))
-		return bytes.Compare(x, y)
-	}},
-	{name: "host", compare: func(t *rows, a, b int32) int {
-		return cmp.Compare(t.hosts[t.at(int(a)).host].name, t.hosts[t.at(int(b)).host].name)
-	}},
-	{name: "kind", compare: by(func(r *row) uint8 { return r.kind })},
 	{name: "verdict", title: "Verdict", compare: by(func(r *row) uint8 { return r.verdict })},
 	{name: "resemblance", title: "Resemblance", number: true, compare: by(func(r *row) float32 { return r.resemblance })},
 	{name: "words", title: "Words", number: true, compare: by(func(r *row) uint32 { return r.words })},
@@ -45,7 +35,7 @@ var columns = []column{
 
 type column struct {
 	name    string
-	title   string                        // title in the list of pages; "" if the list does not show the column
+	title   string                        // title in the list of pages
 	number  bool                          // whether the cells are numbers
 	compare func(t *rows, a, b int32) int // compares two rows
 }

@@ -59,7 +59,7 @@ func TestScale(t *testing.T) {
 	}
 	t.Logf("links read in %v; %d bytes more a page", time.Since(began).Round(10*time.Millisecond), (heap()-before)/pages)
 	paths := []string{
-		"/overview", "/now", "/pages", "/pages?sort=url&down=1", "/pages?sort=title&from=777", "/pages?sort=words&from=" + fmt.Sprint(pages/3), "/pages?q=number+77", "/pages?q=e", "/pages?q=nothing-like-it",
+		"/overview", "/now", "/pages", "/pages?sort=url&down=1", "/pages?sort=size&from=777", "/pages?sort=words&from=" + fmt.Sprint(pages/3), "/pages?q=number+77", "/pages?q=e", "/pages?q=nothing-like-it",
 		"/pages?q=word&in=text", "/pages?host=h7.example&sort=size", "/pages?verdict=near&sort=resemblance", "/page/" + id, "/page/" + menu, "/clusters", "/clusters?host=h7.example", "/clusters?from=5000",
 		"/cluster/" + idOf(scaleURL(0)).String(), "/compare?a=" + id + "&b=" + idOf(scaleURL(1)).String(), "/map", "/map?from=500",
 	}

@@ -86,11 +86,7 @@ func (f *compareFlags) run(ctx context.Context, con Console, args []string) erro
 	if err != nil {
 		return err
 	}
-	c, err := compare(p, rule)
-	if err != nil {
-		return err
-	}
-	return f.print(ctx, con, c)
+	return f.print(ctx, con, compare(p, rule))
 }
 
 type pair struct {
@@ -150,7 +146,6 @@ type sideBySide struct {
 	Passages    []passage         `json:"passages"`           // runs of words in both pages, longest first
 
 	leftSays string // sentence about the difference between the left-out texts, printed if the verdict is doubtful
-	scheme   dedup.Scheme
 	rule     dedup.Rule
 }
 
@@ -175,23 +170,19 @@ type passage struct {
 	Text  string `json:"text"` // the passage as spelled in page A
 }
 
-func compare(p pair, rule dedup.Rule) (*sideBySide, error) {
+func compare(p pair, rule dedup.Rule) *sideBySide {
 	s := rule.Shingling
-	bands, err := dedup.BandsFor(rule.Similarity)
-	if err != nil {
-		return nil, usageError{Err: err}
-	}
-	c := &sideBySide{Form: rule.Form.String(), Unit: s.Unit, Shingle: s.K, Similarity: rule.Similarity, scheme: bands, rule: rule}
+	c := &sideBySide{Form: rule.Form.String(), Unit: s.Unit, Shingle: s.K, Similarity: rule.Similarity, rule: rule}
 	c.A.read(p.names[0], p.docs[0], rule)
 	c.B.read(p.names[1], p.docs[1], rule)
-	c.Comparison = dedup.Compare(&c.A.canon, &c.B.canon, s, bands)
+	c.Comparison = dedup.Compare(&c.A.canon, &c.B.canon, s)
 	c.A.Shingles, c.B.Shingles = c.ShinglesA, c.ShinglesB
 	c.Verdict = c.verdict(rule)
 	c.left(p, rule)
 	c.Doubtful = (c.Verdict == dedup.Exact || c.Verdict == dedup.Near) && c.LeftDiffers > rule.MinWords
 	c.Remark = c.remark()
 	c.Passages = c.passages(s)
-	return c, nil
+	return c
 }
 
 // left sets LeftDiffers and leftSays. For pages of a store, only the hashes and word counts of the

@@ -50,16 +50,11 @@ func (c *sideBySide) rows() []row {
 	}
 	return []row{
 		{"resemblance", number(c.Resemblance), "exact value for " + c.shingles() + ": " + report.Counted(c.Common, "shingle") + " in common"},
-		{"uniqueness", number(c.Uniqueness), "1 - resemblance"},
 		{"estimate", number(c.Estimate), fmt.Sprintf("%.0f of %d minima are equal", c.Estimate*dedup.Minima, dedup.Minima)},
 		{"containment", number(c.AInB), "share of A's distinct shingles that B contains"},
 		{"", number(c.BInA), "share of B's distinct shingles that A contains"},
-		{"share", number(c.ShareA), "share of A's shingles, counting repetitions, that B contains"},
-		{"", number(c.ShareB), "share of B's shingles, counting repetitions, that A contains"},
-		{"Dice", number(c.Dice), "2c/(a+b)"},
 		{"super-shingles", of(c.Super), fmt.Sprintf("of %d", dedup.SuperShingles)},
 		{"mega-shingles", of(c.Mega), fmt.Sprintf("of %d", dedup.MegaShingles)},
-		{"bands", of(c.Bands), fmt.Sprintf("of %d bands with %d minima each", c.scheme.Bands(), c.scheme.Rows)},
 		{"verdict", string(c.Verdict), verdict},
 	}
 }

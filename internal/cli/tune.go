@@ -85,15 +85,12 @@ type measure struct {
 
 // measures are the similarity scores that skink tune tries, each from 0 to 1. A score such as
 // containment has two directions: A in B, and B in A. The plain name means the larger value, which
-// is high for an excerpt, and "lesser" the smaller one. Uniqueness is not tried, because it is 1
-// minus the resemblance, and so gives the same decisions.
+// is high for an excerpt, and "lesser" the smaller one.
 var measures = []measure{
 	{"resemblance", func(c dedup.Comparison) float64 { return c.Resemblance }},
 	{"estimate", func(c dedup.Comparison) float64 { return c.Estimate }},
 	{"containment", func(c dedup.Comparison) float64 { return max(c.AInB, c.BInA) }},
 	{"containment-lesser", func(c dedup.Comparison) float64 { return min(c.AInB, c.BInA) }},
-	{"share", func(c dedup.Comparison) float64 { return max(c.ShareA, c.ShareB) }},
-	{"dice", func(c dedup.Comparison) float64 { return c.Dice }},
 	{"super", func(c dedup.Comparison) float64 { return float64(c.Super) / dedup.SuperShingles }},
 	{"mega", func(c dedup.Comparison) float64 { return float64(c.Mega) / dedup.MegaShingles }},
 }
@@ -219,10 +216,6 @@ func (f *tuneFlags) shinglings() (all []dedup.Shingling) {
 // score computes the score of each pair for each of the ways, and calls compared after each pair.
 // It works on as many pairs at once as there are processors.
 func (f *tuneFlags) score(ctx context.Context, pairs []labelledPair, ways []dedup.Way, compared func()) ([][]dedup.Scored, error) {
-	bands, err := dedup.BandsFor(dedup.DefaultSimilarity)
-	if err != nil {
-		return nil, err
-	}
 	scores := make([][]dedup.Scored, len(ways))
 	for i := range scores {
 		scores[i] = make([]dedup.Scored, len(pairs))
@@ -232,7 +225,7 @@ func (f *tuneFlags) score(ctx context.Context, pairs []labelledPair, ways []dedu
 	for i, p := range pairs {
 		workers.Go(func() error {
 			way := 0
-			for _, c := range f.compare(ctx, p, bands) {
+			for _, c := range f.compare(ctx, p) {
 				for _, name := range f.measures.words {
 					scores[way][i] = dedup.Scored{Score: measured(c, name), Duplicate: p.Duplicate}
 					way++
@@ -247,7 +240,7 @@ func (f *tuneFlags) score(ctx context.Context, pairs []labelledPair, ways []dedu
 
 // compare compares the two texts of a pair for each form and shingling. The results are grouped by
 // form. It returns nil if ctx ends.
-func (f *tuneFlags) compare(ctx context.Context, p labelledPair, bands dedup.Scheme) (all []dedup.Comparison) {
+func (f *tuneFlags) compare(ctx context.Context, p labelledPair) (all []dedup.Comparison) {
 	var a, b dedup.Text
 	for _, name := range f.forms.words {
 		form, _ := dedup.ParseForm(name) // the caller has checked the name
@@ -257,7 +250,7 @@ func (f *tuneFlags) compare(ctx context.Context, p labelledPair, bands dedup.Sch
 			if ctx.Err() != nil {
 				return nil
 			}
-			all = append(all, dedup.Compare(&a, &b, s, bands))
+			all = append(all, dedup.Compare(&a, &b, s))
 		}
 	}
 	return all

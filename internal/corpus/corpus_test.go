@@ -182,7 +182,7 @@ func TestSheets(t *testing.T) {
 	})
 	for name, want := range map[string][]string{
 		"quoted.csv": {"a: One, \"two\",\nthree"},
-		"ragged.csv": {"ragged.csv, line 2: the row has 1 cell, but the first row has 2", "2: A text.", "ragged.csv, line 4: the row has 3 cells, but the first row has 2"},
+		"ragged.csv": {"ragged.csv, line 2: the row and the first row have different numbers of cells: 1 and 2", "2: A text.", "ragged.csv, line 4: the row and the first row have different numbers of cells: 3 and 2"},
 		"tabs.csv":   {"1: A, b; c."},
 		"quote.tsv":  {"1: A \" b."},
 		"quote.csv":  {"quote.csv, line 2: the row cannot be read", "2: Good."},
@@ -221,8 +221,8 @@ func TestTabs(t *testing.T) {
 		{"unclosed, and a quoted row follows", "1\t\"Heroes\n2\t\"B\"\n", []string{"1: \"Heroes", "2: B"}},
 		{"unclosed at the end", "1\tA\n2\t\"", []string{"1: A", "2: \""}},
 		{"blank lines", "1\tA\n\n\r\n2\tB\n\n", []string{"1: A", "2: B"}},
-		{"other numbers of cells", "1\n2\tB\tC\n3\tD\n", []string{"t.tsv, line 2: the row has 1 cell, but the first row has 2: bad", "t.tsv, line 3: the row has 3 cells, but the first row has 2: bad", "3: D"}},
-		{"a line number after a quoted line break", "1\t\"A\nB\"\n2\n", []string{"1: A\nB", "t.tsv, line 4: the row has 1 cell, but the first row has 2: bad"}},
+		{"other numbers of cells", "1\n2\tB\tC\n3\tD\n", []string{"t.tsv, line 2: the row and the first row have different numbers of cells: 1 and 2: bad", "t.tsv, line 3: the row and the first row have different numbers of cells: 3 and 2: bad", "3: D"}},
+		{"a line number after a quoted line break", "1\t\"A\nB\"\n2\n", []string{"1: A\nB", "t.tsv, line 4: the row and the first row have different numbers of cells: 1 and 2: bad"}},
 		{"a quotation mark that begins a cell, and one that ends a later cell", "1\t\"Hello\n2\tB\n\n3\tMonitor 27\"\n4\t\"A\nB\n5\"\n", []string{"1: \"Hello", "2: B", "3: Monitor 27\"", "4: A\nB\n5"}},
 		{"a long row", "1\tA\n2\t" + long + "\n3\tC\n", []string{"1: A", "t.tsv, line 3: the record is too long: the limit is 1000 bytes: bad", "3: C"}},
 		{"an unclosed quotation mark before a long row", "1\t\"A\n2\t" + long + "\n3\tC\n", []string{"1: \"A", "t.tsv, line 3: the record is too long: the limit is 1000 bytes: bad", "3: C"}},

@@ -177,7 +177,7 @@ func orList(names []string) string {
 		quoted[i] = fmt.Sprintf("%q", n)
 	}
 	last := len(quoted) - 1
-	return strings.Join(quoted[:last], ", ") + " or " + quoted[last]
+	return strings.TrimPrefix(strings.Join(quoted[:last], ", ")+" or "+quoted[last], " or ")
 }
 
 const maxListed = 8

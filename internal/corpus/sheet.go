@@ -77,7 +77,7 @@ func (in *Inputs) readSheet(i input, name string, from io.Reader, yield func(*Re
 		case err != nil:
 			return failed(err)
 		case len(cells) != len(head.columns):
-			r.bad = otherCells(len(cells), len(head.columns))
+			r.bad = fmt.Errorf("the row and the first row have different numbers of cells: %d and %d", len(cells), len(head.columns))
 		default:
 			r.Raw = head.object(cells)
 		}
@@ -115,14 +115,6 @@ func (in *Inputs) yieldLost(i input, row *csv.ParseError, yield func(*Record, er
 	return true
 }
 
-func otherCells(n, first int) error {
-	cells := fmt.Sprintf("%d cells", n)
-	if n == 1 {
-		cells = "1 cell"
-	}
-	return fmt.Errorf("the row has %s, but the first row has %d", cells, first)
-}
-
 func separator(name, first string) rune {
 	if ext := strings.ToLower(filepath.Ext(name)); ext == ".tsv" || ext == ".tab" {
 		return '\t'
@@ -142,14 +134,7 @@ func (h *sheetHead) check(fields *Fields) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("the table has no column %s: use --text-field to specify the column that contains the texts; %s", either(fields.textNames()), strings.Replace(itHas(slices.Values(h.columns)), "the record", "the first row", 1))
-}
-
-func either(names []string) string {
-	if len(names) == 1 {
-		return fmt.Sprintf("%q", names[0])
-	}
-	return orList(names)
+	return fmt.Errorf("the table has no column %s: use --text-field to specify the column that contains the texts; %s", orList(fields.textNames()), strings.Replace(itHas(slices.Values(h.columns)), "the record", "the first row", 1))
 }
 
 func (h *sheetHead) object(cells []string) []byte {

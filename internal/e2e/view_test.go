@@ -55,7 +55,7 @@ func TestViewInBrowser(t *testing.T) {
 	b.open("/pages")
 	b.reload(`document.querySelectorAll("table.list tbody tr").length > 5`)
 	b.look("pages")
-	b.open("/pages?q=" + url.QueryEscape(`<script>`) + "&host=" + url.QueryEscape(`"><script>`) + "&shape=" + url.QueryEscape(`' onx=`) + "&sort=title&down=1")
+	b.open("/pages?q=" + url.QueryEscape(`<script>`) + "&host=" + url.QueryEscape(`"><script>`) + "&shape=" + url.QueryEscape(`' onx=`) + "&sort=words&down=1")
 	b.look("no-pages")
 	b.open("/pages?verdict=near&sort=url")
 	b.reload(`document.querySelectorAll("table.list tbody tr").length > 0`)

@@ -153,7 +153,7 @@ func lists(a *Audit) []*List {
 		duplicates(a), nearly(a), thin(a), noText(a), unrendered(a), rendered(a), noIndex(a), blocked(a), postponed(a), orphans(a), sitemaps(a),
 		slow(a), large(a), deep(a),
 		links(a), images(a), checkList("markup"), checkList("forms"), checkList("structured"), checkList("sharing"),
-		urls(a), pagination(a), security(a), checkList("transfer"), pages(a),
+		urls(a), security(a), checkList("transfer"), pages(a),
 	}
 	for _, l := range all {
 		l.addChecks(markup.Checks)

@@ -55,8 +55,6 @@ urls.slashes           /Upper%20case//part/part/longlonglonglonglonglonglonglong
 urls.repeated          /Upper%20case//part/part/longlonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglong
 urls.upper             /Upper%20case//part/part/longlonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglong
 urls.long              /Upper%20case//part/part/longlonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglonglong
-pagination.broken      /turned
-pagination.unlinked    /turned
 titles.missing         /title-of-h1 /untitled | /hidden
 titles.repeated        /same-1 /same-2
 titles.short           /brief
@@ -206,7 +204,6 @@ func TestCells(t *testing.T) {
 		{"security.csp", "/faulty", "pages", "1 of 53"},
 		{"links.fragments", "/leads", "fragments", "#lost"},
 		{"links.fragments", "/leads", "target", audit.URL(origin + "/anchored")},
-		{"pagination.broken", "/turned", "neighbour", audit.URL(origin + "/members")},
 		{"sitemap.redirect", "/old-offer", "is", "a redirect to " + origin + "/linker"},
 		{"sitemap.redirect", "/old-offer", "sitemap", audit.URL(origin + "/map.xml")},
 		{"hreflang.dead", "/de", "alternate", audit.URL(origin + "/gone")},
