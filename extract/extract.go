@@ -24,6 +24,7 @@
 package extract
 
 import (
+	"encoding/json"
 	"errors"
 	"iter"
 	"strings"
@@ -33,6 +34,7 @@ import (
 
 	"skink/dedup/language"
 	"skink/extract/markup"
+	"skink/extract/selector"
 	"skink/extract/tree"
 )
 
@@ -75,6 +77,9 @@ type Document struct {
 
 	Bound string `json:"-"` // why the HTML was not parsed into a tree, one of the Bound constants; "" if it was parsed
 	Needs string `json:"-"` // evidence that scripts produce the text, one of the Needs constants; "" if there is none
+
+	Fields json.RawMessage `json:"fields,omitempty"` // an object with the fields of Options.Select; nil if none has a value
+	Missed []string        `json:"-"`                // selectors of Options.Select that found nothing
 
 	Markup markup.Facts `json:"-"` // faults of the HTML; the zero value without Options.Markup, and for plain text
 
@@ -183,6 +188,7 @@ const (
 	RootDescent     = "descent"     // the smallest element that holds most of the running text
 	RootBody        = "body"        // the whole page, because no smaller element holds most of the running text
 	RootFallback    = "fallback"    // all text outside menus and elements marked as boilerplate, because the other rules left no text
+	RootSelected    = "selected"    // the elements that Options.Select names
 	RootPlain       = "plain"       // the whole plain text
 	RootDocument    = "document"    // the whole text of a document that is not HTML; see [FromBlocks]
 	RootStripped    = "stripped"    // all text between tags, because the HTML could not be parsed into a tree
@@ -196,6 +202,7 @@ var rootWords = map[string]string{
 	RootDescent:     "the element that contains most of the running text",
 	RootBody:        "the whole page, because no smaller element contains most of the running text",
 	RootFallback:    "all visible text, because little was left after menus were removed",
+	RootSelected:    "the elements that a selector names",
 	RootPlain:       "the whole plain text",
 	RootDocument:    "the whole document",
 	RootStripped:    "all text between the tags: the HTML could not be parsed",
@@ -230,6 +237,8 @@ type Options struct {
 
 	Tree int64 // maximum size of the parsed tree in bytes; 0 means [MaxTree]
 
+	Select selector.Rules // selectors for the main text and for fields of HTML
+
 	without string // name of a rule that is left out; see Without
 }
 
@@ -259,7 +268,7 @@ func (o Options) Parse(body []byte, contentType string) (*Document, error) {
 		strip(text, d)
 		d.Bound = bound
 	}
-	if root != nil && d.Words() < fewWords {
+	if root != nil && d.Root != RootSelected && d.Words() < fewWords {
 		d.Needs = needs(root, d)
 	}
 	d.DeclaredLang, d.Lang = language.Primary(d.Lang), lang(d)
@@ -292,11 +301,44 @@ func (o Options) read(page *goquery.Document, d *Document) {
 	s := walk(page.Nodes[0], d, o)
 	s.findText(d)
 	s.finish()
+	if len(o.Select) > 0 {
+		s = s.choose(page.Nodes[0])
+	}
 	if o.Page {
 		d.page = &marked{page.Nodes[0], s}
 		return
 	}
 	s.release()
+}
+
+// choose applies the selectors of the options. If they change the main text, choose removes what they leave out from the
+// page and surveys it again. Links and metadata are those of the whole page.
+func (s *survey) choose(root *html.Node) *survey {
+	parts := s.opt.Select.Read(root, says)
+	d := s.doc
+	d.Fields, d.Missed = parts.Fields, parts.Missed
+	if len(parts.Main)+len(parts.Drop) == 0 {
+		return s
+	}
+	var text Document
+	chosen := walk(parts.Cut(root), &text, s.opt)
+	if len(parts.Main) == 0 {
+		chosen.findText(&text)
+	} else { // all blocks that a browser shows, whatever the rules say
+		for _, e := range chosen.elems {
+			if e.mark&(markHidden|markPanel) == markHidden {
+				chosen.drop(e.first, e.last)
+			}
+		}
+		text.Text, text.Root = chosen.take(0, int32(len(chosen.blocks))), RootSelected
+	}
+	if chosen.finish(); text.Text == "" {
+		chosen.release()
+		return s
+	}
+	d.Text, d.Left, d.Root, d.Headings = text.Text, text.Left, text.Root, text.Headings
+	s.release()
+	return chosen
 }
 
 // lang returns the language of a document. The declared language is used, unless the script or the

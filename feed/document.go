@@ -56,7 +56,15 @@ type Document struct {
 
 	Breadcrumbs []string   `json:"breadcrumbs,omitempty" index:"name"` // nil unless [Options].Fields contains Breadcrumbs
 	ContentHash dedup.Hash `json:"content_hash,omitzero" index:"id"`   // zero unless [Options].Fields contains ContentHash
+
+	Fields object `json:"fields,omitempty" index:"object"`
 }
+
+// An object is the text of a JSON object.
+type object string
+
+// MarshalJSON implements [json.Marshaler].
+func (o object) MarshalJSON() ([]byte, error) { return []byte(o), nil }
 
 // documentOf returns the document of a record, without text and Markdown.
 func documentOf(r *store.Record) Document {
@@ -66,7 +74,7 @@ func documentOf(r *store.Record) Document {
 		Lang: r.Lang, Title: r.Title, Description: r.Description,
 		Author: r.Author, PublishedAt: r.PublishedAt, ModifiedAt: r.ModifiedAt, SiteName: r.SiteName,
 		Words: r.Words, Hash: r.Hash, Verdict: r.Verdict, NoIndex: r.NoIndex, ContentSignals: r.Signals, Private: r.Private,
-		Rendered: r.Rendered,
+		Rendered: r.Rendered, Fields: object(r.Fields),
 	}
 	if !r.FetchedAt.IsZero() {
 		d.FetchedAt = r.FetchedAt.UTC()

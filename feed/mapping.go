@@ -22,6 +22,7 @@ var indexTypes = map[string]map[string]any{
 	"double":  {"type": "double"},
 	"boolean": {"type": "boolean"},
 
+	"object":      {"type": "object", "dynamic": true}, // see dynamic_templates
 	"occurrences": {"type": "object", "properties": map[string]any{"url": keyword, "page_id": map[string]any{"type": "keyword"}, "position": map[string]any{"type": "integer"}}},
 }
 
@@ -37,5 +38,6 @@ func WriteMapping(w io.Writer, v any) error {
 	}
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", "  ")
-	return enc.Encode(map[string]any{"mappings": map[string]any{"dynamic": false, "properties": mapped}})
+	fields := map[string]any{"fields": map[string]any{"path_match": "fields.*", "mapping": indexTypes["name"]}}
+	return enc.Encode(map[string]any{"mappings": map[string]any{"dynamic": false, "dynamic_templates": []any{fields}, "properties": mapped}})
 }

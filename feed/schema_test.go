@@ -30,6 +30,8 @@ func TestSchema(t *testing.T) {
 		inJSON := "string"
 		switch f := document.Field(i).Type; {
 		case f == reflect.TypeFor[time.Time]():
+		case f == reflect.TypeFor[object]():
+			inJSON = "object"
 		case f.Kind() == reflect.Slice:
 			inJSON = "array"
 		case f.Kind() == reflect.Int, f.Kind() == reflect.Float64, f.Kind() == reflect.Pointer:

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"encoding/json"
 	"maps"
 	"time"
 
@@ -41,25 +42,26 @@ type Record struct {
 	Requisite bool `json:"requisite,omitempty"` // whether the URL was fetched only for the archive, because an archived page cannot be shown correctly without it
 	Sitemap   bool `json:"sitemap,omitempty"`   // whether the URL was fetched as a sitemap, because robots.txt or an index file names it
 
-	CanonicalURL string      `json:"canonical_url,omitempty"` // absolute URL of rel=canonical
-	Canonicals   []string    `json:"canonicals,omitempty"`    // absolute URLs of all rel=canonical if there are several; at most [MaxCanonicals]
-	Alternates   []Alternate `json:"alternates,omitempty"`    // versions in other languages that the page declares; at most [MaxAlternates]
-	Lang         string      `json:"lang,omitempty"`
-	Title        string      `json:"title,omitempty"`
-	H1           []string    `json:"h1,omitempty"`         // text of each <h1> heading, in order; at most [MaxHeadings]
-	TitleFrom    string      `json:"title_from,omitempty"` // source of Title if the page has no <title>: "og:title" or "h1"
-	Description  string      `json:"description,omitempty"`
-	SharedOnly   bool        `json:"shared_only,omitempty"` // whether Description comes from og:description, because the page has no other
-	Author       string      `json:"author,omitempty"`
-	PublishedAt  string      `json:"published_at,omitempty"` // publication time in RFC 3339, or only the date
-	ModifiedAt   string      `json:"modified_at,omitempty"`  // last modification time in RFC 3339, or only the date
-	SiteName     string      `json:"site_name,omitempty"`
-	Breadcrumbs  []string    `json:"breadcrumbs,omitempty"` // names of the pages above this one, top level first; at most [MaxHeadings]
-	Root         string      `json:"root,omitempty"`        // rule by which the main text was found
-	NoIndex      bool        `json:"noindex,omitempty"`     // whether the page has noindex; such a page is judged, but is never in the feed
-	OtherLang    bool        `json:"other_lang,omitempty"`  // whether the page declares a language other than Lang, the language of its text
-	Private      bool        `json:"private,omitempty"`     // whether the page was requested with the user's password, cookies or headers; such a page might not be public, and is not in the feed
-	Signals      string      `json:"signals,omitempty"`     // content signals in the host's robots.txt at the time of the fetch, such as "ai-train=no, search=yes"
+	CanonicalURL string          `json:"canonical_url,omitempty"` // absolute URL of rel=canonical
+	Canonicals   []string        `json:"canonicals,omitempty"`    // absolute URLs of all rel=canonical if there are several; at most [MaxCanonicals]
+	Alternates   []Alternate     `json:"alternates,omitempty"`    // versions in other languages that the page declares; at most [MaxAlternates]
+	Lang         string          `json:"lang,omitempty"`
+	Title        string          `json:"title,omitempty"`
+	H1           []string        `json:"h1,omitempty"`         // text of each <h1> heading, in order; at most [MaxHeadings]
+	TitleFrom    string          `json:"title_from,omitempty"` // source of Title if the page has no <title>: "og:title" or "h1"
+	Description  string          `json:"description,omitempty"`
+	SharedOnly   bool            `json:"shared_only,omitempty"` // whether Description comes from og:description, because the page has no other
+	Author       string          `json:"author,omitempty"`
+	PublishedAt  string          `json:"published_at,omitempty"` // publication time in RFC 3339, or only the date
+	ModifiedAt   string          `json:"modified_at,omitempty"`  // last modification time in RFC 3339, or only the date
+	SiteName     string          `json:"site_name,omitempty"`
+	Fields       json.RawMessage `json:"fields,omitempty"`      // an object with the fields that the user's selectors name: strings, or lists of strings
+	Breadcrumbs  []string        `json:"breadcrumbs,omitempty"` // names of the pages above this one, top level first; at most [MaxHeadings]
+	Root         string          `json:"root,omitempty"`        // rule by which the main text was found
+	NoIndex      bool            `json:"noindex,omitempty"`     // whether the page has noindex; such a page is judged, but is never in the feed
+	OtherLang    bool            `json:"other_lang,omitempty"`  // whether the page declares a language other than Lang, the language of its text
+	Private      bool            `json:"private,omitempty"`     // whether the page was requested with the user's password, cookies or headers; such a page might not be public, and is not in the feed
+	Signals      string          `json:"signals,omitempty"`     // content signals in the host's robots.txt at the time of the fetch, such as "ai-train=no, search=yes"
 
 	DeadEnd string `json:"dead_end,omitempty"` // why no link of the page was followed: one of the DeadEnd constants; "" if links were followed, or if there is no special reason
 
@@ -97,6 +99,7 @@ type Fetch struct {
 	Faults      uint64     `json:"faults,omitempty"`       // set of faults in the HTML and header; see package extract/markup
 	Faulty      []string   `json:"faulty,omitempty"`       // examples of these faults
 	Anchors     []byte     `json:"anchors,omitempty"`      // hashes of possible targets of fragments in the page, two bytes each; only after a crawl for an audit
+	Selectors   string     `json:"selectors,omitempty"`    // identifies the selectors with which the page was read; "" if there were none
 	Archive     Archived   `json:"archive,omitzero"`       // where the web archive has the HTTP response for this record, or a revisit record in its place
 }
 

@@ -19,12 +19,15 @@ type Settings struct {
 	Unit       string  `json:"unit"`      // unit of shingles: "word" or "char"
 	Shingle    int     `json:"shingle"`   // units per shingle
 	Similarity float64 `json:"similarity"`
-	Scheme     string  `json:"scheme"` // method for finding similar pages: bands, super or mega
+	Scheme     string  `json:"scheme"` // method for finding similar pages: bands or super
 	MinWords   int     `json:"min_words"`
 	NoLinks    bool    `json:"no_links,omitempty"`   // do not keep links
 	SkipTexts  bool    `json:"skip_texts,omitempty"` // do not keep the text of duplicates, and follow few of their links
 	Documents  int     `json:"documents,omitempty"`  // version of package document; 0 means that only HTML documents have text
 	Contained  float64 `json:"contained,omitempty"`  // share of a page's three-word runs that its leader must contain; see [dedup.Rule]; 0 means that resemblance decides
+
+	Selectors  map[string]map[string][]string `json:"selectors,omitempty"`  // rules of package extract/selector by pattern of hosts
+	Reselected bool                           `json:"reselected,omitempty"` // the selectors have changed; see Record.Selectors
 
 	Markdown Markdown `json:"markdown,omitempty"` // kind of Markdown to keep in addition to each text
 }
@@ -39,6 +42,14 @@ const (
 )
 
 const settingsName = "settings"
+
+// SetSelectors replaces the selectors of a store that has settings.
+func SetSelectors(ctx context.Context, s MetaSwapper, selectors map[string]map[string][]string) error {
+	return ChangeMeta(ctx, s, settingsName, "settings", func(set *Settings) (*Settings, error) {
+		set.Selectors, set.Reselected = selectors, true
+		return set, nil
+	})
+}
 
 // ReadSettings returns the settings of s, or nil if it has none yet.
 func ReadSettings(ctx context.Context, s Reader) (*Settings, error) {

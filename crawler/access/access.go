@@ -11,15 +11,13 @@
 package access
 
 import (
-	"errors"
 	"maps"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/andybalholm/cascadia"
-
+	"skink/extract/selector"
 	"skink/frontier"
 )
 
@@ -57,18 +55,11 @@ type Host struct {
 
 	Behaviors []string // what a browser does in a rendered page: any of the list Behaviors
 
+	Select selector.Rules // selectors for the main text and for fields, all from the most specific pattern that has any
+
 	// Sections are the patterns with secrets that match the host, the one with the login first.
 	// Table.For sets them. Cookies are shared only between hosts of the same section.
 	Sections []string
-}
-
-// SetWaitFor sets WaitFor. It fails if the text is no CSS selector.
-func (h *Host) SetWaitFor(selector string) error {
-	if _, err := cascadia.ParseGroup(selector); err != nil {
-		return errors.New("must be a CSS selector, such as main or #content")
-	}
-	h.WaitFor = selector
-	return nil
 }
 
 // LoggedIn reports whether the host may treat requests as those of a logged-in user, because they

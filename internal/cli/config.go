@@ -16,6 +16,7 @@ import (
 
 	"skink/crawler"
 	"skink/crawler/access"
+	"skink/extract/selector"
 	"skink/frontier"
 	"skink/internal/config"
 	"skink/internal/output"
@@ -172,7 +173,10 @@ func addHostFlags(h *access.Host, flags *pflag.FlagSet) {
 	flags.Var(size(&h.Bytes, 1, wantSize), "max-host-bytes", "")
 	flags.Var(oneOf(&h.Render, "off", "auto", "always"), "render", "")
 	flags.Var(lasting(&h.Wait, 0, "0 or more"), "render-wait", "")
-	flags.Func("render-wait-for", "", h.SetWaitFor)
+	flags.Func("render-wait-for", "", func(css string) error {
+		h.WaitFor = css
+		return new(selector.Rules).Add("main", css)
+	})
 	flags.Var(&list{kind: "stringSlice", commas: true, add: func(word string) error {
 		if !slices.Contains(access.Behaviors, word) {
 			return errors.New("must be scroll, details or more")

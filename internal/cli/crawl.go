@@ -248,7 +248,10 @@ func (f *crawlFlags) start(ctx context.Context, con Console, out session.Output,
 func (f *crawlFlags) crawl(ctx context.Context, out session.Output, opt session.Options, s *writeStore) (sum session.Summary, err error) {
 	stop := serve(out, s)
 	defer func() { err = errors.Join(err, stop()) }()
-	if err := configOf(f.rule.flags).keepBeside(*f.store); err != nil {
+	if _, _, err = session.Agree(ctx, s, s.Name, opt.Wanted); err == nil { // a store that refuses the configuration keeps its own
+		err = configOf(f.rule.flags).keepBeside(*f.store)
+	}
+	if err != nil {
 		return sum, err
 	}
 	var release func()
@@ -339,6 +342,13 @@ func (f *crawlFlags) settle(args []string) (opt session.Options, seeds []string,
 		o.HostBudget.Requisites = 0
 	}
 	opt.Memory, opt.Wanted, opt.Prefer = *f.memory, f.rule.wanted(), f.prefer.words
+	opt.Wanted.Configured = configOf(f.rule.flags).file.Name != ""
+	opt.Wanted.Selectors = map[string]map[string][]string{}
+	for _, h := range o.Hosts {
+		if len(h.Select) > 0 {
+			opt.Wanted.Selectors[h.Pattern] = h.Select
+		}
+	}
 	opt.Metrics, opt.Build, opt.DelayChosen, opt.Resume = f.metrics.full, readBuild(), f.rule.flags.Changed("delay"), f.resume
 	opt.Audit, opt.Archive.Whole = f.audit, !f.revisits
 	if f.view.full != "" {
@@ -362,6 +372,7 @@ func (f *crawlFlags) settle(args []string) (opt session.Options, seeds []string,
 	if opt.Again, args, err = f.again.heed(args); err != nil {
 		return opt, args, err
 	}
+	opt.Wanted.Recrawl = opt.Again.Recrawl != ""
 	_, err = session.RuleOf(opt.Wanted.Settings)
 	return opt, args, err
 }

@@ -9,6 +9,7 @@ import (
 	"io"
 	"iter"
 	"os"
+	"reflect"
 	"slices"
 
 	"github.com/spf13/pflag"
@@ -55,7 +56,9 @@ func (d *dedupRun) over(ctx context.Context, s store.Store, from int, do func(st
 		return do(overlay.New(s, known), &set)
 	}
 	return d.over(ctx, overlay.New(s, known), from-1, func(s store.Store, first *store.Settings) error {
-		if *first != set {
+		has := *first
+		has.Selectors, has.Reselected = set.Selectors, set.Reselected // texts of other hosts may have other selectors
+		if !reflect.DeepEqual(has, set) {
 			return usagef("--against: %s and %s were created with different settings, so texts cannot be compared with both: run skink dedup once for each", d.keep.against[0], d.keep.against[from])
 		}
 		return do(s, first)

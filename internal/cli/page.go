@@ -33,6 +33,9 @@ func readPage(ctx context.Context, con Console, documents *document.Reader, opti
 		if err == nil && corpus.IsARC(body) {
 			err = fmt.Errorf("%s: %w", name, warc.ErrARC)
 		}
+		if err == nil && corpus.IsWARC(body) {
+			err = fmt.Errorf("%s is a web archive: read its pages with skink crawl --from, and write their texts with skink export", name)
+		}
 		if _, missing := os.Stat(name); errors.Is(missing, fs.ErrNotExist) && withScheme(name) != "" {
 			err = fmt.Errorf("file %q does not exist: check its name, or try %s", name, withScheme(name))
 		}

@@ -16,7 +16,10 @@ import (
 )
 
 // ownKeys are the keys of a host's section that are no flags.
-var ownKeys = []string{"headers", "cookies", "user", "password", "login", "proxy"}
+var ownKeys = append([]string{"headers", "cookies", "user", "password", "login", "proxy"}, selectorKeys...)
+
+// selectorKeys are the keys with CSS selectors. A store keeps them as they are, so they have no variables.
+var selectorKeys = []string{"main", "drop", "fields"}
 
 // hosts takes the sections of hosts. They are used only by the main command, but their keys are
 // checked for each.
@@ -77,6 +80,8 @@ func (p *parser) setHost(h *access.Host, flags *pflag.FlagSet, path []string, v 
 		h.Headers, err = p.headers(path, t)
 	case key == "login":
 		h.Login, err = p.login(path, t)
+	case slices.Contains(selectorKeys, key):
+		err = p.setSelectors(h, path, v)
 	case isTable:
 		err = notScalar(key)
 	case key == "cookies":
@@ -89,6 +94,29 @@ func (p *parser) setHost(h *access.Host, flags *pflag.FlagSet, path []string, v 
 		_, err = p.set(flags, key, v)
 	}
 	return err
+}
+
+// setSelectors stores the selectors at path. An array makes a field a list. Errors name the host.
+func (p *parser) setSelectors(h *access.Host, path []string, v any) error {
+	if fields, isTable := v.(table); isTable && len(path) == 3 && path[2] == "fields" {
+		for _, name := range p.keys(path, fields) {
+			if err := p.setSelectors(h, append(path, name), fields[name]); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	key := strings.Join(path[2:], ".")
+	if _, isList := v.([]any); isList && len(path) > 3 {
+		key += "[]"
+	}
+	for _, element := range elements(v) {
+		text, _ := element.(string)
+		if err := h.Select.Add(key, text); err != nil {
+			return p.at(path, fmt.Errorf("host %q: %w", h.Pattern, err))
+		}
+	}
+	return nil
 }
 
 func (p *parser) setBasic(h *access.Host, key string, v any) error {

@@ -72,6 +72,8 @@ func withoutSecrets(path []string, v any) any {
 func secretIn(path []string, text string) string {
 	if len(path) >= 3 && path[0] == "host" {
 		switch last := path[len(path)-1]; {
+		case slices.Contains(selectorKeys, path[2]):
+			return ""
 		case path[2] == "password",
 			path[2] == "headers" && !access.IsPublic(http.CanonicalHeaderKey(last)),
 			path[2] == "login" && len(path) == 5 && !slices.Contains(userFields, strings.ToLower(last)):

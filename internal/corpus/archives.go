@@ -356,7 +356,9 @@ const startBytes = 64 << 10
 func IsARC(start []byte) bool { return warc.IsARC(unpackedStart(start[:min(len(start), startBytes)])) }
 
 // IsWARC is like IsARC for a WARC or WET file.
-func IsWARC(start []byte) bool { return warc.Begins(unpackedStart(start[:min(len(start), startBytes)])) }
+func IsWARC(start []byte) bool {
+	return warc.Begins(unpackedStart(start[:min(len(start), startBytes)]))
+}
 
 func unpackedStart(start []byte) []byte {
 	z, err := gzip.NewReader(bytes.NewReader(start))

@@ -31,7 +31,7 @@ var table = map[string]struct {
 	"internal/tools/wiretest":     {nil, nil},
 	"crawler/captcha":             {nil, nil},
 	"crawler/folder":              {nil, nil},
-	"crawler/access":              {[]string{"frontier"}, []string{"github.com/andybalholm/cascadia"}},
+	"crawler/access":              {[]string{"extract/selector", "frontier"}, nil},
 	"crawler/render":              {[]string{"base/lock"}, nil},
 	"crawler/hostile":             {nil, nil}, // this package has only tests
 	"internal/e2e":                {nil, nil}, // this package has only tests
@@ -39,9 +39,10 @@ var table = map[string]struct {
 	"base/node":                   {nil, nil},
 	"extract/markup":              {[]string{"base/node"}, nil},
 	"extract/passage":             {[]string{"dedup/language", "base/splitmix"}, nil},
+	"extract/selector":            {[]string{"base/node"}, []string{"github.com/andybalholm/cascadia"}},
 	"extract/stylesheet":          {nil, []string{"github.com/tdewolff/parse/v2"}},
 	"extract/tree":                {nil, nil},
-	"extract":                     {[]string{"extract/markup", "extract/tree", "base/node", "extract/stylesheet", "dedup/language"}, []string{"github.com/PuerkitoBio/goquery"}},
+	"extract":                     {[]string{"extract/markup", "extract/tree", "base/node", "extract/selector", "extract/stylesheet", "dedup/language"}, []string{"github.com/PuerkitoBio/goquery"}},
 	"document":                    {[]string{"document/pdf", "extract"}, nil},
 	"document/pdf":                {nil, []string{"github.com/klippa-app/go-pdfium", "github.com/tetratelabs/wazero"}},
 	"dedup":                       {[]string{"dedup/language", "base/splitmix"}, nil},
@@ -76,14 +77,14 @@ var table = map[string]struct {
 	"base/table":                  {nil, []string{"github.com/parquet-go/parquet-go"}},
 	"store/overlay":               {[]string{"dedup", "store"}, nil},
 	"dedup/align":                 {[]string{"dedup"}, nil},
-	"internal/ingest":             {[]string{"frontier", "crawler", "crawler/robots", "extract", "extract/markup", "extract/stylesheet", "document", "dedup", "store", "internal/corpus", "base/batcher", "base/lru", "internal/memory", "store/precedence", "crawler/learn", "crawler/sitemap", "dedup/language"}, nil},
+	"internal/ingest":             {[]string{"frontier", "crawler", "crawler/robots", "extract", "extract/selector", "extract/markup", "extract/stylesheet", "document", "dedup", "store", "internal/corpus", "base/batcher", "base/lru", "internal/memory", "store/precedence", "crawler/learn", "crawler/sitemap", "dedup/language"}, nil},
 	"internal/corpus":             {[]string{"internal/output", "extract", "document", "base/table", "base/harmless", "crawler", "crawler/render", "crawler/wire", "frontier", "store", "warc"}, nil},
 	"internal/archive":            {[]string{"crawler", "crawler/wire", "dedup", "frontier", "internal/corpus", "internal/ingest", "store", "store/disk", "warc", "base/batcher", "base/lock"}, nil},
 	"internal/complete":           {[]string{"report/audit", "dedup", "store", "base/field", "base/lru", "base/priority", "internal/memory", "internal/output", "store/disk", "store/precedence"}, nil},
 	"internal/monitor":            {[]string{"base/loopback"}, []string{"github.com/prometheus/client_golang"}},
-	"internal/session":            {[]string{"internal/output", "crawler", "crawler/access", "crawler/folder", "crawler/learn", "crawler/wire", "dedup", "document", "extract", "feed", "feed/release", "frontier", "internal/archive", "internal/bucket", "internal/complete", "internal/corpus", "store/disk", "base/harmless", "internal/ingest", "internal/memory", "internal/monitor", "store/precedence", "report", "report/audit", "store", "store/remote", "view", "warc"}, nil},
+	"internal/session":            {[]string{"internal/output", "crawler", "crawler/access", "crawler/folder", "crawler/learn", "crawler/wire", "dedup", "document", "extract", "extract/selector", "feed", "feed/release", "frontier", "internal/archive", "internal/bucket", "internal/complete", "internal/corpus", "store/disk", "base/harmless", "internal/ingest", "internal/memory", "internal/monitor", "store/precedence", "report", "report/audit", "store", "store/remote", "view", "warc"}, nil},
 	"crawl":                       {[]string{"crawler", "frontier", "internal/session", "store"}, nil},
-	"internal/cli":                {[]string{"internal/output", "docs", "crawler", "crawler/robots", "crawler/wire", "dedup", "document", "extract", "feed", "feed/release", "frontier", "internal/archive", "internal/bucket", "internal/complete", "internal/corpus", "store/disk", "base/harmless", "internal/ingest", "base/loopback", "internal/memory", "internal/monitor", "internal/session", "report", "report/audit", "store", "store/badger", "store/overlay", "store/postgres", "store/remote", "view", "warc", "crawler/access", "internal/config"}, []string{"github.com/spf13/pflag"}},
+	"internal/cli":                {[]string{"internal/output", "docs", "crawler", "crawler/robots", "crawler/wire", "dedup", "document", "extract", "extract/selector", "feed", "feed/release", "frontier", "internal/archive", "internal/bucket", "internal/complete", "internal/corpus", "store/disk", "base/harmless", "internal/ingest", "base/loopback", "internal/memory", "internal/monitor", "internal/session", "report", "report/audit", "store", "store/badger", "store/overlay", "store/postgres", "store/remote", "view", "warc", "crawler/access", "internal/config"}, []string{"github.com/spf13/pflag"}},
 	"internal/config":             {[]string{"crawler/access", "store/disk"}, []string{"github.com/pelletier/go-toml/v2", "github.com/spf13/pflag"}},
 	"examples/dedup":              {[]string{"dedup"}, nil},                          // an example of the libraries on one page
 	"examples/published":          {[]string{"dedup", "extract"}, nil},               // systems of the literature, on the library

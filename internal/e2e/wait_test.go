@@ -41,7 +41,7 @@ func TestWaitOfHost(t *testing.T) {
 		}
 		return skink(t, nil, "crawl", "--config", file, "--store", data, "--max-pages", "1", site.URL+"/")
 	}
-	if out, err := crawl("main >"); err == nil || !strings.Contains(out, `render-wait-for "main >": must be a CSS selector`) {
+	if out, err := crawl("main >"); err == nil || !strings.Contains(out, `render-wait-for "main >": main: "main >" must be a CSS selector`) {
 		t.Errorf("a wrong selector: %v\n%s", err, out)
 	}
 	if out, err := crawl("main > #late"); err != nil {

@@ -3,6 +3,7 @@ package ingest
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -19,6 +20,8 @@ type counts struct {
 	news   store.Tally // guarded by mu: records of URLs that this run was the first to visit
 	visits Visits      // guarded by mu
 
+	missed map[[2]string]int // guarded by mu: pages by host and by the selector that found nothing in them, or ""
+
 	began  time.Time
 	shared bool // other workers also add pages to the store during this run
 }
@@ -30,7 +33,7 @@ type Visits map[store.VisitKind]int64
 // These kinds of visits exist only in counts. They are never written to records.
 const (
 	StillNone store.VisitKind = "still without a page"
-	Otherwise store.VisitKind = "changed otherwise" // a URL without a page has changed, or only a page's noindex directive has
+	Otherwise store.VisitKind = "changed otherwise" // a URL without a page has changed, or only a page's noindex directive or fields have
 )
 
 func (c *counts) add(j *judgement) {
@@ -74,6 +77,32 @@ func (j *judgement) found() store.VisitKind {
 		return Otherwise
 	}
 	return r.Visit
+}
+
+// miss counts a page and the selectors that found nothing in it.
+func (c *counts) miss(r *store.Record, selectors []string) {
+	if r.Selectors == "" {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, s := range append(selectors, "") {
+		c.missed[[2]string{frontier.HostOf(r.URL), s}]++
+	}
+}
+
+// Missed returns a sentence about each selector that found nothing in all pages of a host that this run has read.
+func (p *Pipeline) Missed() (all []string) {
+	c := &p.counts
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for of, n := range c.missed {
+		if of[1] != "" && n == c.missed[[2]string{of[0], ""}] {
+			all = append(all, fmt.Sprintf("a selector of %s found nothing in %d pages: %s", of[0], n, of[1]))
+		}
+	}
+	slices.Sort(all)
+	return all
 }
 
 // The caller holds mu.

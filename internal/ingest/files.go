@@ -180,7 +180,7 @@ func (p *Pipeline) readFiles(ctx context.Context, b *batch, keepRaw bool) error 
 func (f *file) read(ctx context.Context, opt *Options) {
 	got := new(reading)
 	err := guard(func() error {
-		text, err := f.from.Text(ctx, opt.extracting(0))
+		text, err := f.from.Text(ctx, opt.extracting(0, ""))
 		if err != nil {
 			return err
 		}

@@ -50,6 +50,7 @@ import (
 	"skink/crawler/learn"
 	"skink/dedup"
 	"skink/document"
+	"skink/extract/selector"
 	"skink/frontier"
 	"skink/internal/memory"
 	"skink/store"
@@ -73,6 +74,8 @@ type Options struct {
 	Anchors        bool                // keep the fragments of links, and the anchors that they lead to
 	Temporary      bool                // the store is deleted when the command ends, so compress texts fast rather than well, and skip language detection if only the record would use the result
 	Memory         int64               // bytes of memory for the whole process, see [memory.Divide]; 0 means [memory.Default]
+
+	Select func(host string) selector.Rules // returns the selectors for the pages of a host; nil means that there are none
 
 	Documents *document.Reader // reads PDF and other documents, and is closed with the pipeline; if nil, such files have no text
 
@@ -138,10 +141,10 @@ func New(ctx context.Context, s PipelineStore, opt Options) (*Pipeline, error) {
 		hours:   hours{store: pages, goneAfter: opt.GoneAfter},
 		judge:   judge{store: pages, opt: opt, leaders: newLeaderCache(s, opt.Rule, parts.Leaders), posting: dedup.MaxPosting},
 		lessons: lessons{store: pages, book: opt.Learn, rule: opt.Rule, shared: opt.Shared},
-		counts:  counts{all: tally, began: time.Now(), shared: opt.Shared},
+		counts:  counts{all: tally, began: time.Now(), shared: opt.Shared, missed: map[[2]string]int{}},
 	}
 	p.elections.judge, p.elections.counts, p.elections.lessons = &p.judge, &p.counts, &p.lessons
-	p.soft.locks, p.hours.soft = &p.elections.locks, &p.soft
+	p.soft.locks, p.hours.soft, p.reader.counts = &p.elections.locks, &p.soft, &p.counts
 	p.judge.order.Store(opt.Order)
 	p.counts.pages.Store(tally.Pages())
 	if _, err := p.listing.read(ctx, s); err != nil {

@@ -3,6 +3,7 @@ package ingest
 import (
 	"skink/dedup"
 	"skink/extract"
+	"skink/extract/selector"
 	"skink/frontier"
 	"skink/store"
 )
@@ -10,9 +11,14 @@ import (
 // extracting returns the options for extracting a page. The argument tree limits the size of the
 // parsed tree in bytes; 0 means no limit. The language of plain text is not detected if it would be
 // used only in a temporary record.
-func (opt *Options) extracting(tree int64) extract.Options {
+func (opt *Options) extracting(tree int64, url string) extract.Options {
+	var rules selector.Rules
+	if opt.Select != nil {
+		rules = opt.Select(frontier.HostOf(url))
+	}
 	return extract.Options{
-		Tree: tree, Page: opt.Markdown != store.NoMarkdown, Embeds: !opt.NoLinks || opt.Requisites, Requisites: opt.Requisites,
+		Select: rules,
+		Tree:   tree, Page: opt.Markdown != store.NoMarkdown, Embeds: !opt.NoLinks || opt.Requisites, Requisites: opt.Requisites,
 		Markup: true, Anchors: opt.Anchors && !opt.NoLinks, SkipLang: opt.Temporary && opt.Rule.Form == dedup.Plain,
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"regexp"
 	"slices"
-	"strings"
 	"sync"
 
 	"skink/crawler"
@@ -48,6 +47,7 @@ type reading struct {
 	links    []frontier.Item
 	beyond   []string // linked URLs that the crawl does not fetch
 	listed   []string // canonical URLs of the pages that a sitemap lists
+	missed   []string // selectors that found nothing in the page
 	out      []byte   // all links in the store's format; nil if the store keeps none
 }
 
@@ -70,6 +70,7 @@ type reader struct {
 	memory *memory.Pool // for the pages that are being read
 	flight *flight
 
+	counts    *counts
 	documents chan struct{} // semaphore for PDF and other documents
 }
 
@@ -109,18 +110,16 @@ func (r *reader) read(ctx context.Context, page *crawler.Page, leads *crawler.Le
 	case err != nil:
 		got = broken(recordOf(page), page.Claim, err)
 	}
+	r.counts.miss(&got.seen, got.missed)
 	share.Keep(got.weighs())
 	return got, share, nil
 }
 
-// parts returns the addresses of the files that the archive needs because of a style sheet or a
-// manifest. It returns nil for other pages.
+// parts returns the addresses of the files that the archive needs because of a style sheet. It returns nil
+// for other pages.
 func parts(page *crawler.Page) iter.Seq[string] {
-	switch media := requisiteType(page); {
-	case media == "text/css":
+	if requisiteType(page) == "text/css" {
 		return stylesheet.References(page.Body)
-	case strings.HasSuffix(media, "json"), media != "" && strings.HasSuffix(page.Item.URL, ".webmanifest"): // many servers do not know the type
-		return slices.Values(extract.ManifestFiles(page.Body))
 	}
 	return nil
 }
@@ -195,7 +194,8 @@ func (opt *Options) isDocument(page *crawler.Page) bool {
 func (opt *Options) read(ctx context.Context, page *crawler.Page, leads *crawler.Leads, tree int64) (*reading, error) {
 	got := unread(page, leads)
 	body, contentType := page.Document()
-	doc, notText := opt.Documents.Parse(ctx, opt.extracting(tree), body, contentType)
+	as := opt.extracting(tree, page.Item.URL)
+	doc, notText := opt.Documents.Parse(ctx, as, body, contentType)
 	if doc == nil {
 		doc = feedOf(body)
 	}
@@ -244,6 +244,7 @@ func (opt *Options) read(ctx context.Context, page *crawler.Page, leads *crawler
 		return got, notText
 	}
 	got.describe(doc)
+	got.seen.Fields, got.seen.Selectors, got.missed = doc.Fields, as.Select.ID(), doc.Missed
 	got.faults(doc, page)
 	got.relate(doc, base)
 	if page.Drawing != nil {

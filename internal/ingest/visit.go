@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -244,7 +245,7 @@ func (v *visit) touch(kind store.VisitKind) {
 		r.Faults, r.Faulty, r.Anchors = seen.Faults, seen.Faulty, seen.Anchors
 		r.ETag, r.Modified, r.RenderError = seen.ETag, seen.Modified, seen.RenderError
 		if seen.RenderError == "" { // otherwise, the page keeps the text of an earlier visit
-			r.Source = seen.Source
+			r.Source, r.Selectors = seen.Source, seen.Selectors
 		}
 	case store.NotModified: // a 304 response need not repeat all validators (RFC 9110, section 15.4.5)
 		r.ETag, r.Modified = cmp.Or(seen.ETag, r.ETag), cmp.Or(seen.Modified, r.Modified)
@@ -299,6 +300,9 @@ func (v *visit) carry(was *store.Content) error {
 	}
 	r.Succeeds(b, nil, 1)
 	r.Visit, v.kind, v.renamed = store.Same, carried, r.CanonicalURL != b.CanonicalURL
+	if !bytes.Equal(r.Fields, b.Fields) {
+		r.Visit = store.Altered
+	}
 	r.Judged = b.Judged
 	return nil
 }

@@ -11,6 +11,8 @@ import (
 
 	"skink/base/harmless"
 	"skink/crawler"
+	"skink/extract/selector"
+	"skink/frontier"
 	"skink/internal/archive"
 	"skink/internal/corpus"
 	"skink/internal/ingest"
@@ -36,16 +38,17 @@ func (k *keeping) commit() func(*crawler.Page) ingest.EntryWriter {
 }
 
 // connect gives a crawl the archive, if there is one. Status 304 (Not Modified) can only refer to responses that
-// the archive has.
-func (k *keeping) connect(o *crawler.Options, s store.Reader) {
+// the archive has, and to pages that were read with the selectors that apply now.
+func (k *keeping) connect(o *crawler.Options, s store.Reader, selectors func(host string) selector.Rules, reselected bool) {
 	a := k.archive
-	if a == nil {
-		return
+	if a != nil {
+		o.OnAnswer, o.Posted = a.Keep, a.Posted
 	}
-	o.OnAnswer, o.Posted = a.Keep, a.Posted
-	o.MayConfirm = func(ctx context.Context, url string) (bool, error) {
-		r, err := recordOf(ctx, s, url)
-		return r != nil && a.Has(r), err
+	if a != nil || reselected {
+		o.MayConfirm = func(ctx context.Context, url string) (bool, error) {
+			r, err := recordOf(ctx, s, url)
+			return r != nil && (a == nil || a.Has(r)) && r.Selectors == selectors(frontier.HostOf(url)).ID(), err
+		}
 	}
 }
 

@@ -50,7 +50,7 @@ func (l *reloading) take(over bool) (next *Options) {
 func (r *run) reload(old *Options) {
 	next, keep, err := old.Reload()
 	if err == nil {
-		_, _, err = Agree(r.life, r.store, r.store.Name, next.Wanted)
+		_, next.Wanted.Settings, err = Agree(r.life, r.store, r.store.Name, next.Wanted)
 	}
 	if err == nil {
 		err = keep()

@@ -62,7 +62,7 @@ func Replay(ctx context.Context, s *NamedStore, opt Options, out Output, files [
 	if err := cmp.Or(err, r.pipeline.Close()); err != nil {
 		return err
 	}
-	sum := Summary{Added: r.pipeline.Added(), Rule: rule, Took: time.Since(as.began), Store: s.Name}
+	sum := Summary{Added: r.pipeline.Added(), Rule: rule, Took: time.Since(as.began), Store: s.Name, Missed: r.pipeline.Missed()}
 	if err := sum.count(ctx, s); err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 
 	"skink/dedup"
@@ -18,6 +19,9 @@ import (
 type Wanted struct {
 	store.Settings
 	Insist []string // flags of skink crawl that the user set, which the settings of an existing store must match
+
+	Configured bool // there is a configuration file, so an existing store must have its selectors
+	Recrawl    bool // pages are visited again, so a store gets new selectors
 }
 
 // Agree returns the rule and the settings of a store. A new store gets the wanted settings. For an
@@ -46,6 +50,13 @@ func Agree(ctx context.Context, s store.Store, name string, wanted Wanted) (dedu
 		return rule, want, err
 	}
 	rule, err = StoredRule(*has, name)
+	switch same := !wanted.Configured || len(want.Selectors)+len(has.Selectors) == 0 || reflect.DeepEqual(want.Selectors, has.Selectors); {
+	case err != nil || same:
+	case !wanted.Recrawl:
+		err = usagef("%s was crawled with other selectors than those in the configuration file (main, drop, fields): visit its pages again with --recrawl, or read their archive into another --store with --from", name)
+	default:
+		err, has.Selectors, has.Reselected = store.SetSelectors(ctx, s, want.Selectors), want.Selectors, true
+	}
 	return rule, *has, err
 }
 

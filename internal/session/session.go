@@ -17,9 +17,11 @@ import (
 	"time"
 
 	"skink/crawler"
+	"skink/crawler/access"
 	"skink/crawler/folder"
 	"skink/crawler/learn"
 	"skink/dedup"
+	"skink/extract/selector"
 	"skink/frontier"
 	"skink/internal/ingest"
 	"skink/report"
@@ -68,7 +70,7 @@ func Run(ctx context.Context, s *NamedStore, opt Options, out Output) (sum Summa
 		next := r.reloading.take(!asleep && (err == nil && !sum.End.Interrupted || err != nil && !errors.Is(err, context.Canceled)))
 		switch {
 		case r.life.Err() == nil && next != nil:
-			r.opt = next
+			r.opt, r.settings = next, next.Wanted.Settings
 		case asleep && r.life.Err() != nil:
 			out.finish(sum)
 			return sum, nil
@@ -175,7 +177,7 @@ func (r *run) crawl(ctx context.Context, p plan, order *precedence.Order, kept *
 	o.Connections = affordable(o.Connections, disk.FileLimit())
 	m := &moves{run: r, pipeline: pipeline, seeds: p.seeds, options: &o, archived: func(order *precedence.Order) { r.archiveOrder(kept, order) }}
 	o.OnSeed = func(from, to string) error { return m.moved(ctx, from, to) }
-	kept.connect(&o, r.store)
+	kept.connect(&o, r.store, judging.Select, r.settings.Reselected)
 	if kept.archive != nil {
 		if o.OnReused = p.again.reusedFile; o.Requisites {
 			o.SharedFiles = func(ctx context.Context) (int, error) {
@@ -219,8 +221,13 @@ func (r *run) crawl(ctx context.Context, p plan, order *precedence.Order, kept *
 // judging returns the options for judging pages by the settings of the store. o says how they are
 // fetched.
 func (r *run) judging(o *crawler.Options, order *precedence.Order) ingest.Options {
+	var hosts access.Table
+	for pattern, rules := range r.settings.Selectors {
+		hosts = append(hosts, access.Host{Pattern: pattern, Select: rules})
+	}
 	return ingest.Options{
-		Rule: r.rule, Order: order, Agent: o.AgentFor, Shared: r.store.Shared,
+		Select: func(host string) selector.Rules { return hosts.For(host).Select },
+		Rule:   r.rule, Order: order, Agent: o.AgentFor, Shared: r.store.Shared,
 		Markdown: r.settings.Markdown, NoLinks: r.settings.NoLinks, SkipDuplicates: r.settings.SkipTexts,
 		GoneAfter: r.opt.GoneAfter, Memory: r.opt.Memory, Documents: DocumentsOf(r.settings, r.opt.Memory),
 	}
@@ -289,7 +296,7 @@ func (r *run) summarize(ctx context.Context, p plan, end outcome) (sum Summary, 
 		Renders: r.opt.Crawl.Renders(),
 		Added:   end.pipeline.Added(), Visits: end.pipeline.Visits(), Rule: r.rule, Took: time.Since(end.started),
 		Store: r.store.Name, Archive: r.opt.Archive.Dir, Demanding: end.crawl.Demanding(), Alone: end.crawl.LeftAlone(), Overrides: r.overrides(),
-		End: r.endOf(end),
+		End: r.endOf(end), Missed: end.pipeline.Missed(),
 	}
 	sum.End.Insecure = r.opt.Crawl.Insecure
 	if !end.unsent {

@@ -32,6 +32,7 @@ type Summary struct {
 	Demanding []crawler.Demand
 	Alone     []crawler.LeftHost
 	Overrides Overrides
+	Missed    []string // sentences about selectors that found nothing
 	Postponed []report.Postponed
 	Only      string // why the crawl found only one page; "" if it found none or several
 	End       Ending
@@ -68,6 +69,9 @@ func (s Summary) String() string {
 	s.slowed(&b)
 	s.leftAlone(&b)
 	s.Overrides.Print(&b)
+	for _, text := range s.Missed[:min(len(s.Missed), MaxHosts)] {
+		fmt.Fprintln(&b, harmless.Line(text))
+	}
 	s.next(&b)
 	return strings.TrimSuffix(b.String(), "\n")
 }
@@ -264,7 +268,7 @@ func (s Summary) attrs() []any {
 	return []any{
 		"added", a.Pages(), "seconds", s.Took.Seconds(), "pages", t.Pages(), "unique", t.Unique, "exact", t.Exact, "near", t.Near,
 		"thin", t.Thin, "other", t.Other, "unkept", t.Unkept, "capped", t.Capped, "need_scripts", t.Scripts, "rendered", t.Rendered, "unrendered", t.Unrendered, "urls", s.ByName(),
-		"problems", t.Problems, "given_up", t.GivenUp, "visits", visitsByName(s.Visits), "left_alone", aloneByName(s.Alone), "robots_overridden", s.Overrides,
+		"problems", t.Problems, "given_up", t.GivenUp, "visits", visitsByName(s.Visits), "left_alone", aloneByName(s.Alone), "robots_overridden", s.Overrides, "selectors_missed", s.Missed,
 		"postponed", s.Postponed[:min(len(s.Postponed), patternsShown)], "stopped", stopped, "store", s.Store, "bytes", s.Bytes,
 	}
 }

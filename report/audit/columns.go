@@ -122,6 +122,7 @@ func pages(a *Audit) *List {
 			bytesColumn, tookColumn,
 			column("host", "Host", func(_ *subject, r *store.Record) any { return text(store.HostOf(r.URL)) }),
 			visitedColumn,
+			column("fields", "Fields", func(_ *subject, r *store.Record) any { return text(string(r.Fields)) }),
 			column("id", "ID", func(_ *subject, r *store.Record) any { return r.ID.String() }),
 		),
 	}

@@ -97,7 +97,7 @@ import (
 // The keys written before it (t, s, o, j, and the u and q of links) may exist without it after a
 // crash. Such texts, sketches and links are never read, and such postings are ignored.
 const (
-	layoutVersion = 18
+	layoutVersion = 19
 	skinkMagic    = 0x5C
 
 	keyCounters byte = 'c'
