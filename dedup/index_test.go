@@ -63,7 +63,7 @@ func meet(s Scheme, a, b *Sketch) bool {
 // verdict that Add then returns.
 func TestIndexFindsAll(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		rule, err := NewRule(rapid.SampledFrom([]float64{.2, .5, .8}).Draw(t, "similarity"), rapid.SampledFrom([]string{"bands", "super"}).Draw(t, "scheme"), 5)
+		rule, err := NewRule(rapid.SampledFrom([]float64{.2, .5, .8}).Draw(t, "similarity"), rapid.SampledFrom([]string{"bands", "super", "mega"}).Draw(t, "scheme"), 5)
 		if err != nil {
 			t.Fatal(err)
 		}

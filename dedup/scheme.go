@@ -19,7 +19,7 @@ const (
 // A Scheme defines how a sketch is turned into index keys, and how many keys two pages must share
 // to become candidates.
 type Scheme struct {
-	Name string // "bands" or "super"
+	Name string // "bands", "super" or "mega"
 	Rows int    // number of minima in one band
 	Need int    // number of equal bands that two pages need to become candidates
 }
@@ -49,17 +49,17 @@ func MinSimilarity() float64 {
 	return math.Ceil(t*100) / 100
 }
 
-// ParseScheme returns the scheme with the given name for a similarity: "bands" or "super" (two of six
-// super-shingles).
+// ParseScheme returns the scheme with the given name for a similarity: "bands", "super" (two of six
+// super-shingles) or "mega" (one of fifteen mega-shingles, which finds the same pages).
 func ParseScheme(name string, t float64) (Scheme, error) {
 	bands, err := BandsFor(t)
 	switch {
 	case err != nil || name == "bands":
 		return bands, err
-	case name == "super":
+	case name == "super", name == "mega":
 		return Scheme{Name: name, Rows: Minima / SuperShingles, Need: 2}, nil
 	}
-	return Scheme{}, fmt.Errorf("unknown scheme %q: must be bands or super", name)
+	return Scheme{}, fmt.Errorf("unknown scheme %q: must be bands, super or mega", name)
 }
 
 // Bands returns the number of bands that the scheme cuts a sketch's 84 minima into: 84 divided by
@@ -67,8 +67,11 @@ func ParseScheme(name string, t float64) (Scheme, error) {
 func (s Scheme) Bands() int { return Minima / s.Rows }
 
 func (s Scheme) String() string {
-	if s.Name == "super" {
+	switch s.Name {
+	case "super":
 		return "super: at least 2 of 6 super-shingles of 14 minima each are equal"
+	case "mega":
+		return "mega: at least 1 of 15 mega-shingles of 2·14 minima each is equal"
 	}
 	return fmt.Sprintf("bands: at least 1 of %d bands of %d minima each is equal", s.Bands(), s.Rows)
 }
@@ -89,6 +92,11 @@ func (s Scheme) Probability(j float64) float64 {
 // Keys appends to dst the keys under which an index stores a sketch. Two pages are candidates if
 // they share at least [Scheme.Meet] keys.
 func (s Scheme) Keys(dst []uint64, sketch *Sketch) []uint64 {
+	if s.Name == "mega" {
+		super := Super(sketch)
+		mega := Mega(&super)
+		return append(dst, mega[:]...)
+	}
 	for band := range s.Bands() {
 		dst = append(dst, bandKey(sketch, band, s.Rows))
 	}
@@ -96,7 +104,8 @@ func (s Scheme) Keys(dst []uint64, sketch *Sketch) []uint64 {
 }
 
 // Meet returns the number of keys that two pages must share to become candidates. It returns Need
-// for the scheme "super", and 1 for "bands".
+// for the scheme "super". It returns 1 for "bands", and for "mega", where each key represents two
+// bands.
 func (s Scheme) Meet() int {
 	if s.Name == "super" {
 		return s.Need
@@ -106,8 +115,11 @@ func (s Scheme) Meet() int {
 
 // Method returns the value of Verdict.Method for a leader that this scheme found.
 func (s Scheme) Method() Method {
-	if s.Name == "super" {
+	switch s.Name {
+	case "super":
 		return BySuper
+	case "mega":
+		return ByMega
 	}
 	return ByBands
 }

@@ -37,7 +37,8 @@ func TestProbability(t *testing.T) {
 	}
 	const pairs = 300
 	rng := rand.New(rand.NewPCG(3, 4))
-	for _, s := range []Scheme{super, {"bands", 14, 1}, {"bands", 7, 1}, {"bands", 6, 1}, {"bands", 4, 1}} {
+	mega := Scheme{Name: "mega", Rows: 14, Need: 2}
+	for _, s := range []Scheme{super, mega, {"bands", 14, 1}, {"bands", 7, 1}, {"bands", 6, 1}, {"bands", 4, 1}} {
 		for _, j := range []float64{.6, .8, .9, .95} {
 			found := 0
 			for range pairs {
@@ -60,6 +61,7 @@ func TestParseScheme(t *testing.T) {
 	for name, want := range map[string]string{
 		"bands": "bands: at least 1 of 14 bands of 6 minima each is equal",
 		"super": "super: at least 2 of 6 super-shingles of 14 minima each are equal",
+		"mega":  "mega: at least 1 of 15 mega-shingles of 2·14 minima each is equal",
 	} {
 		if s, err := ParseScheme(name, .8); err != nil || s.String() != want {
 			t.Errorf("%s: %v, %v", name, s, err)

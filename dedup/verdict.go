@@ -23,6 +23,7 @@ const (
 	ByText  Method = "text"  // page and leader have the same canonical text
 	ByBands Method = "bands" // the sketches of page and leader have at least one band of minima in common
 	BySuper Method = "super" // page and leader have at least two of the six super-shingles in common
+	ByMega  Method = "mega"  // page and leader have at least one of the fifteen mega-shingles in common
 	ByRuns  Method = "runs"  // the leader has enough of the page's sampled runs of six words
 	ByPairs Method = "pairs" // page and leader were found by the search for all similar pairs after the crawl
 )

@@ -17,7 +17,7 @@ func TestIndexAgrees(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		opt := testOptions(t)
 		var err error
-		opt.Rule, err = dedup.NewRule(rapid.SampledFrom([]float64{.2, .5, .8, 1}).Draw(rt, "similarity"), rapid.SampledFrom([]string{"bands", "super"}).Draw(rt, "scheme"), 10)
+		opt.Rule, err = dedup.NewRule(rapid.SampledFrom([]float64{.2, .5, .8, 1}).Draw(rt, "similarity"), rapid.SampledFrom([]string{"bands", "super", "mega"}).Draw(rt, "scheme"), 10)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -316,7 +316,7 @@ func orderAloneDecides(t *testing.T, open func() store.Store) {
 		texts := similarTexts(rt)
 		opt := testOptions(t)
 		var err error
-		opt.Rule, err = dedup.NewRule(rapid.SampledFrom([]float64{.2, .5, .8}).Draw(rt, "similarity"), rapid.SampledFrom([]string{"bands", "super"}).Draw(rt, "scheme"), 10)
+		opt.Rule, err = dedup.NewRule(rapid.SampledFrom([]float64{.2, .5, .8}).Draw(rt, "similarity"), rapid.SampledFrom([]string{"bands", "super", "mega"}).Draw(rt, "scheme"), 10)
 		if err != nil {
 			t.Fatal(err)
 		}
