@@ -129,15 +129,6 @@ func printFinding(out io.Writer, dir string, f badger.Finding) error {
 	return checked(out, dir, f.Tally, len(f.Damage)+len(f.Index) > 0 || f.Loss.Transactions > 0)
 }
 
-// damageError returns an error if opening the store in dir found damaged data, because the output
-// of a command would lack that data.
-func damageError(dir string, l badger.Loss) error {
-	if len(l.Damage) == 0 {
-		return nil
-	}
-	return fmt.Errorf("%s: the output is incomplete. %s", dir, damageText(l))
-}
-
 // lossText describes the data that was damaged or incomplete when a store was opened. It returns ""
 // if nothing was lost.
 func lossText(l badger.Loss) string {

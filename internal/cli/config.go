@@ -45,10 +45,6 @@ func (c *configFlag) Set(name string) error {
 	return nil
 }
 
-func addConfigFlag(flags *pflag.FlagSet) {
-	flags.Var(&configFlag{}, "config", "`FILE` read flag values and host settings from this file (default: skink.toml in the folder of the store, if it exists)")
-}
-
 // configOf returns the value of --config, or an empty value for a command without that flag.
 func configOf(flags *pflag.FlagSet) *configFlag {
 	if f := flags.Lookup("config"); f != nil {

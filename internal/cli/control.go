@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"os/user"
 	"slices"
@@ -180,10 +179,4 @@ func caller() string {
 		return u.Username + "@" + machine
 	}
 	return machine
-}
-
-func printOrders(out io.Writer, all []store.Order) {
-	for _, o := range all {
-		fmt.Fprintf(out, "order by %s at %s: %s\n", harmless.Line(o.By), o.At.Format(time.RFC3339), harmless.Line(o.Text()))
-	}
 }

@@ -39,7 +39,7 @@ func (c command) newFlags() (*pflag.FlagSet, runFunc) {
 	flags.Usage = func() {}
 	body := c.setup(flags)
 	if flags.HasFlags() && c.name != "store" { // a configuration file must not set --yes
-		addConfigFlag(flags)
+		flags.Var(&configFlag{}, "config", "`FILE` read flag values and host settings from this file (default: skink.toml in the folder of the store, if it exists)")
 	}
 	flags.BoolP("help", "h", false, "print this help")
 	return flags, body

@@ -265,8 +265,9 @@ func withStore(ctx context.Context, con Console, dir string, how *completeFlags,
 		return err
 	}
 	defer func() { err = keepFirst(err, s.close()) }()
-	defer func() { err = keepFirst(err, damageError(dir, s.loss)) }()
-	if len(s.loss.Damage) == 0 {
+	if len(s.loss.Damage) > 0 {
+		defer func() { err = keepFirst(err, fmt.Errorf("%s: the output is incomplete. %s", dir, damageText(s.loss))) }()
+	} else {
 		warn(con.Err, s.loss)
 	}
 	settings, err := storedSettings(ctx, s)

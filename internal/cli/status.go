@@ -116,7 +116,9 @@ func printStatus(ctx context.Context, out io.Writer, s *readStore, asJSON bool) 
 		session.PrintPostponed(out, st.Postponed)
 	}
 	st.Overrides.Print(out)
-	printOrders(out, st.Orders)
+	for _, o := range st.Orders {
+		fmt.Fprintf(out, "order by %s at %s: %s\n", harmless.Line(o.By), o.At.Format(time.RFC3339), harmless.Line(o.Text()))
+	}
 	for _, line := range st.Lines() {
 		fmt.Fprintln(out, line)
 	}
