@@ -75,7 +75,7 @@ func (s *standing) failed(page *Page, began time.Time) (giveUp bool) {
 	} else {
 		s.fail(began, now)
 	}
-	s.until = frontier.Latest(s.until, now.Add(s.jittered(s.backOff())))
+	s.until = frontier.Latest(s.until, now.Add(s.backOff()))
 	s.heed(asked)
 	s.alone = cmp.Or(s.alone, s.tooBusy(page, s.fails > before))
 	if s.alone != "" && !s.hopeless {
@@ -105,7 +105,8 @@ func (s *standing) beyondHope(at time.Time) bool {
 }
 
 func (s *standing) backOff() time.Duration {
-	return min(firstBackOff<<min(max(s.fails-1, 0), backOffDouble), longestOff)
+	off := min(firstBackOff<<min(max(s.fails-1, 0), backOffDouble), longestOff)
+	return time.Duration(float64(off) * (1 + jitterShare*(2*s.opt.jitter()-1)))
 }
 
 // blameless reports whether a transient problem concerns only this page and not the host. It does
@@ -145,10 +146,6 @@ func (s *standing) tooBusy(page *Page, counted bool) (why string) {
 		said = "status " + strconv.Itoa(page.Status)
 	}
 	return fmt.Sprintf("the server was too busy to respond to %d requests in a row (%s)", s.refused, said)
-}
-
-func (s *standing) jittered(d time.Duration) time.Duration {
-	return time.Duration(float64(d) * (1 + jitterShare*(2*s.opt.jitter()-1)))
 }
 
 // unreachable reports whether a page has a problem that concerns all URLs of its host: the host

@@ -108,7 +108,8 @@ func (src stored) yieldBatch(ctx context.Context, order *precedence.Order, set *
 		}
 		leader := &pages[i].Record
 		why := func() (string, error) { return b.whyLeads(ctx, leader) }
-		if !yield(Cluster{leaderOf(leader), why, c.Members, b.membersOf(ctx, c.Leader)}, nil) {
+		shown := Leader{URL: leader.URL, Title: leader.Title, Private: leader.Private, Verdict: string(leader.Verdict)}
+		if !yield(Cluster{shown, why, c.Members, b.membersOf(ctx, c.Leader)}, nil) {
 			return false
 		}
 	}

@@ -74,11 +74,6 @@ func (src stored) totals(ctx context.Context) (Totals, error) {
 	return Totals{t.Pages(), t, counts.Pending, counts.Outside}, nil
 }
 
-// leaderOf does not set Why.
-func leaderOf(r *store.Record) Leader {
-	return Leader{URL: r.URL, Title: r.Title, Private: r.Private, Verdict: string(r.Verdict)}
-}
-
 // translation returns the language of a page that declares its leader to be its version in another
 // language (hreflang), and "" for any other page. Such a page exists on purpose, even if its text
 // has not been translated yet.

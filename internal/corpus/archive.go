@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"strings"
 
 	"skink/crawler"
 	"skink/document"
@@ -161,21 +160,11 @@ func (a *archived) text(ctx context.Context, documents *document.Reader, ask ext
 	return t, err
 }
 
-func isArchive(name string) bool {
-	ext := strings.ToLower(filepath.Ext(BaseName(name)))
-	return ext == ".warc" || ext == ".wet"
-}
-
 type archiveSink struct {
 	to    *warc.Writer
 	name  string
 	begun bool
 	info  *warc.Record // the warcinfo record that was written last; nil if the input had none
-}
-
-func newArchiveSink(w io.Writer, name string, first *Record) (*archiveSink, error) {
-	s := &archiveSink{to: warc.NewWriter(w, warc.Options{Plain: BaseName(name) == name}), name: name}
-	return s, s.introduce(first.archived)
 }
 
 // introduce writes the warcinfo record of the next record, unless it was the last one written.

@@ -190,10 +190,11 @@ func pageURL(rec *warc.Record) (string, error) {
 	}
 	uri := rec.URI()
 	scheme, _, _ := strings.Cut(uri, ":")
+	_, isPicture := warc.Pictured(uri)
 	switch scheme = strings.ToLower(scheme); {
 	case uri == "":
 		return "", passed("record without a target URI")
-	case isPicture(uri):
+	case isPicture:
 		return "", passed("screenshot")
 	case scheme != "http" && scheme != "https":
 		return "", passed("record whose target URI is not http or https")
@@ -214,11 +215,6 @@ func pageURL(rec *warc.Record) (string, error) {
 		return "", passed("robots.txt")
 	}
 	return url, nil
-}
-
-func isPicture(uri string) bool {
-	_, ok := warc.Pictured(uri)
-	return ok
 }
 
 func about(rec *warc.Record, err error) error {

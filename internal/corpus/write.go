@@ -17,6 +17,7 @@ import (
 
 	"skink/base/table"
 	"skink/extract"
+	"skink/warc"
 )
 
 // # Writing records unchanged
@@ -85,8 +86,9 @@ func (w *Writer) open(r *Record) (sink, error) {
 	case r.row != nil && comma(w.name) != 0:
 		return nil, fmt.Errorf("%s is a Parquet row: choose a file name that ends in .parquet instead of %s", r.Place(), w.name)
 	case r.archived != nil:
-		return newArchiveSink(w.to, w.name, r)
-	case isArchive(w.name):
+		s := &archiveSink{to: warc.NewWriter(w.to, warc.Options{Plain: BaseName(w.name) == w.name}), name: w.name}
+		return s, s.introduce(r.archived)
+	case hasEnding(BaseName(w.name), []string{".warc", ".wet"}):
 		return nil, fmt.Errorf("%s is not a record of a web archive, so it must be written as a JSON line: specify a file that ends in .jsonl, not %s", r.Place(), w.name)
 	case r.row != nil && w.name == "-":
 		return nil, errors.New("the records are rows of Parquet, which is binary: specify a file")

@@ -241,7 +241,3 @@ func (a *Audit) Since() *Crawl {
 	}
 	return &a.past.Crawl
 }
-
-func (a *Audit) sinceLine() string {
-	return fmt.Sprintf("compared with crawl %d, which ended at %s UTC", a.past.Number, a.past.Ended.Format(time.DateTime))
-}

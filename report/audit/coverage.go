@@ -56,10 +56,6 @@ type coverage struct {
 	hosts   map[string]bool
 }
 
-func newCoverage() *coverage {
-	return &coverage{gaps: slices.Clone(gaps), hosts: map[string]bool{}}
-}
-
 // see counts a record. It skips requisites, and pages of other sites that were only checked for
 // existence.
 func (c *coverage) see(r *store.Record) {

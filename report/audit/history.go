@@ -148,7 +148,10 @@ func Keep(ctx context.Context, s store.Meta, a *Audit, at time.Time) (*Crawl, er
 			return nil, err
 		}
 		c.Crawl = h.Now
-		c.Slot = h.freeSlot()
+		c.Slot = 0
+		for slices.ContainsFunc(h.Kept, func(old Crawl) bool { return old.Slot == c.Slot }) {
+			c.Slot++
+		}
 		for _, old := range h.Kept {
 			c.Serial = max(c.Serial, old.Serial+1)
 		}
@@ -169,13 +172,6 @@ func Keep(ctx context.Context, s store.Meta, a *Audit, at time.Time) (*Crawl, er
 		}
 		return &c, nil
 	}
-}
-
-func (h *History) freeSlot() (slot int) {
-	for slices.ContainsFunc(h.Kept, func(c Crawl) bool { return c.Slot == slot }) {
-		slot++
-	}
-	return slot
 }
 
 // add adds a crawl, or replaces the one with the same number. It removes the oldest crawls beyond

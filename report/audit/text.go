@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"skink/base/harmless"
 	"skink/report"
@@ -35,7 +36,7 @@ func (a *Audit) aboutLines() []string {
 	counts = strings.TrimSuffix(counts, " in the store ")
 	lines := append([]string{counts, a.Coverage.String()}, a.About.Lines()...)
 	if a.past != nil {
-		lines = append(lines, a.sinceLine())
+		lines = append(lines, fmt.Sprintf("compared with crawl %d, which ended at %s UTC", a.past.Number, a.past.Ended.Format(time.DateTime)))
 	}
 	return lines
 }

@@ -135,8 +135,10 @@ func (b *batch) setMeta(name string, value []byte) error {
 	packed := store.Pack(value)
 	if len(packed) > partSize {
 		h := metaHead{slot: 3 - max(old.slot, 1), pieces: (len(packed) + partSize - 1) / partSize}
-		if err := b.setPieces(h, name, packed); err != nil {
-			return err
+		for _, letter := range copiesOf(name) {
+			if err := b.cut(packed, func(piece int) []byte { return h.key(letter, name, piece) }); err != nil {
+				return err
+			}
 		}
 		packed = h.encode()
 	}
@@ -149,15 +151,6 @@ func (b *batch) setMeta(name string, value []byte) error {
 		}
 	}
 	return b.deletePieces(old, name)
-}
-
-func (b *batch) setPieces(h metaHead, name string, packed []byte) error {
-	for _, letter := range copiesOf(name) {
-		if err := b.cut(packed, func(piece int) []byte { return h.key(letter, name, piece) }); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func (b *batch) deletePieces(h metaHead, name string) error {

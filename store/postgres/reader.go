@@ -373,7 +373,7 @@ func paged[K, T any](ctx context.Context, query querier, sql string, first K, sc
 
 const outsideSQL = "SELECT hash, url FROM known WHERE hash > $1 AND state = 7 ORDER BY hash LIMIT $2"
 
-func scanURL(row pgx.Row) (n named[id, string], err error) {
+func scanURL[K any](row pgx.Row) (n named[K, string], err error) {
 	return n, row.Scan(&n.key, &n.value)
 }
 
@@ -385,7 +385,7 @@ func (s *Store) URLs(ctx context.Context, state frontier.State) iter.Seq2[string
 		return func(yield func(string, error) bool) {
 			for _, urls := range []iter.Seq2[string, error]{
 				paged(ctx, s.query, "SELECT hash, item->>'URL' FROM queue WHERE hash > $1 ORDER BY hash LIMIT $2", id{}, scanURL),
-				paged(ctx, s.query, inRunsSQL, []int64{math.MinInt64, 0, 0}, scanInRun),
+				paged(ctx, s.query, inRunsSQL, []int64{math.MinInt64, 0, 0}, scanURL),
 			} {
 				for url, err := range urls {
 					if !yield(url, err) || err != nil {
@@ -401,10 +401,6 @@ func (s *Store) URLs(ctx context.Context, state frontier.State) iter.Seq2[string
 const inRunsSQL = `SELECT ARRAY[r.lane, r.first, u.place], v.record->>'url' FROM run r` + elements + ` JOIN page p ON p.place = u.place JOIN visit v ON v.id = p.visit
  WHERE (r.lane, r.first) >= (($1::bigint[])[1], ($1::bigint[])[2]) AND (r.lane, r.first, u.place) > (($1::bigint[])[1], ($1::bigint[])[2], ($1::bigint[])[3])
  AND r.seq IS NOT NULL AND ` + pendingSQL + ` ORDER BY r.lane, r.first, u.place LIMIT $2`
-
-func scanInRun(row pgx.Row) (n named[[]int64, string], err error) {
-	return n, row.Scan(&n.key, &n.value)
-}
 
 func (s *Store) Hosts(ctx context.Context) iter.Seq2[frontier.Host, error] {
 	const sql = `SELECT h.name, h.rest, (SELECT count(*) FROM queue WHERE host = h.name AND later IS NULL) + (SELECT count(*) FROM queue WHERE host = h.name AND later IS NOT NULL)

@@ -136,10 +136,6 @@ type bloomWriter struct {
 	block  [bloomBlock]byte
 }
 
-func newBloomWriter(out *section, blocks int) *bloomWriter {
-	return &bloomWriter{out: out, blocks: blocks}
-}
-
 func (w *bloomWriter) add(h uint64) {
 	w.writeUpTo(blockOf(h, w.blocks))
 	setBits(&w.block, h)

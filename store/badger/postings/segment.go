@@ -104,7 +104,7 @@ func newSegmentWriter(name string, postings int) (*segmentWriter, error) {
 	room := (postings + blockPostings - 1) / blockPostings
 	w := &segmentWriter{
 		file:   f,
-		filter: newBloomWriter(newSection(f, 0), filter),
+		filter: &bloomWriter{out: newSection(f, 0), blocks: filter},
 		fences: newSection(f, uint64(filter*bloomBlock)),
 		blocks: newSection(f, uint64(filter*bloomBlock+room*fenceSize)),
 		room:   room,
