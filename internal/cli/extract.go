@@ -2,9 +2,13 @@ package cli
 
 import (
 	"bufio"
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"iter"
+	"os"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -15,6 +19,7 @@ import (
 	"skink/document"
 	"skink/extract"
 	"skink/extract/selector"
+	"skink/internal/corpus"
 )
 
 var extractCommand = command{
@@ -23,9 +28,10 @@ var extractCommand = command{
 	short: "print the main text of pages",
 	long: `
 Prints the main text of pages and documents (PDF, DOCX, EPUB), as a crawl would extract
-it. A PAGE is a file, a URL or - for standard input. If an input has no text, the command
-prints its name to standard error and, at the end, exits with code 1. A URL is fetched without
-reading robots.txt. The pages of a web archive are read with skink crawl --from.
+it. A PAGE is a file, a URL or - for standard input. For a web archive (WARC or WET,
+compressed or not), the command prints the main text of every page. If an input has no text,
+the command prints its name to standard error and, at the end, exits with code 1. A URL is
+fetched without reading robots.txt.
 
 --markdown prints headings, lists, tables, code, links and emphasis as Markdown, with URLs as
 they appear in the page.
@@ -72,8 +78,8 @@ func (f *extractFlags) run(ctx context.Context, con Console, args []string) (err
 	defer func() { err = keepFirst(err, documents.Close()) }()
 	out := bufio.NewWriter(con.Out)
 	failed := 0
-	for _, name := range args {
-		doc, err := readPage(ctx, con, documents, extract.Options{Page: f.markdown, Select: f.rules}, f.fetch, name)
+	for page, err := range f.pages(ctx, con, documents, args) {
+		name, doc := page.URL, page.Doc
 		if ctx.Err() != nil {
 			return keepFirst(out.Flush(), ctx.Err())
 		}
@@ -100,6 +106,54 @@ func (f *extractFlags) run(ctx context.Context, con Console, args []string) (err
 		return exitError(exitFailed)
 	}
 	return nil
+}
+
+// pages yields the page of each input, or all pages with text of a web archive.
+func (f *extractFlags) pages(ctx context.Context, con Console, documents *document.Reader, args []string) iter.Seq2[corpus.Text, error] {
+	opt := extract.Options{Page: f.markdown, Select: f.rules}
+	return func(yield func(corpus.Text, error) bool) {
+		for _, name := range args {
+			if archive, _ := await(ctx, func() (bool, error) { return isArchive(&con, name), nil }); !archive {
+				doc, err := readPage(ctx, con, documents, opt, f.fetch, name)
+				if !yield(corpus.Text{URL: name, Doc: doc}, err) {
+					return
+				}
+				continue
+			}
+			in := &corpus.Inputs{Paths: []string{name}, Stdin: con.In, Documents: documents}
+			in.Odd = func(err error) { fmt.Fprintf(con.Err, "skink: %s\n", harmless.Error(err)) }
+			for r, err := range in.Records(ctx) {
+				page := corpus.Text{}
+				if err == nil {
+					page, err = r.Text(ctx, opt)
+				}
+				_, passed := errors.AsType[*corpus.PassedError](err)
+				if nothing := err == nil && (page.Doc == nil || page.Doc.Text == "" && !f.json); !passed && !nothing && !yield(page, err) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// isArchive reports whether an input is a web archive. If it examines standard input, it replaces con.In, from which all of
+// the input can still be read.
+func isArchive(con *Console, name string) bool {
+	if name == "-" {
+		in := bufio.NewReaderSize(con.In, 64<<10)
+		con.In = in
+		start, _ := in.Peek(in.Size())
+		return corpus.IsWARC(bytes.NewReader(start))
+	}
+	if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
+		return false // other inputs can be read only once
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	return corpus.IsWARC(f)
 }
 
 func (f *extractFlags) print(w io.Writer, name string, doc *extract.Document) error {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -33,7 +34,7 @@ func readPage(ctx context.Context, con Console, documents *document.Reader, opti
 		if err == nil && corpus.IsARC(body) {
 			err = fmt.Errorf("%s: %w", name, warc.ErrARC)
 		}
-		if err == nil && corpus.IsWARC(body) {
+		if err == nil && corpus.IsWARC(bytes.NewReader(body)) {
 			err = fmt.Errorf("%s is a web archive: read its pages with skink crawl --from, and write their texts with skink export", name)
 		}
 		if _, missing := os.Stat(name); errors.Is(missing, fs.ErrNotExist) && withScheme(name) != "" {

@@ -5,7 +5,6 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
-	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
@@ -353,19 +352,17 @@ const startBytes = 64 << 10
 
 // IsARC reports whether a file is an ARC file. The argument start is the beginning of the file,
 // compressed or not.
-func IsARC(start []byte) bool { return warc.IsARC(unpackedStart(start[:min(len(start), startBytes)])) }
+func IsARC(start []byte) bool { return begins(bytes.NewReader(start), warc.IsARC) }
 
-// IsWARC is like IsARC for a WARC or WET file.
-func IsWARC(start []byte) bool {
-	return warc.Begins(unpackedStart(start[:min(len(start), startBytes)]))
-}
+// IsWARC reports whether a file is a WARC or WET file, compressed or not. It reads the beginning of the file.
+func IsWARC(file io.Reader) bool { return begins(file, warc.Begins) }
 
-func unpackedStart(start []byte) []byte {
-	z, err := gzip.NewReader(bytes.NewReader(start))
+func begins(file io.Reader, as func(start []byte) bool) bool {
+	in, err := Unpack(file, "")
 	if err != nil {
-		return start
+		return false
 	}
-	head := make([]byte, 64)
-	n, _ := io.ReadFull(z, head) // ignore the error: start is only the beginning of the file
-	return head[:n]
+	defer in.Close()
+	start, _ := in.Peek(startBytes)
+	return as(start)
 }
