@@ -17,7 +17,8 @@ import (
 // sheet may have continues on another sheet. Strings are never formulas.
 type Workbook struct {
 	file    *excelize.File
-	sheet   *excelize.StreamWriter // nil before the first sheet
+	sheet   *excelize.StreamWriter
+	flush   func() error // ends the sheet, if there is one
 	name    string
 	columns []any
 	parts   int // number of sheets of the current table
@@ -31,7 +32,8 @@ const maxSheetRows = 1 << 20 // rows that spreadsheet programs read of a sheet
 func NewWorkbook(title string, about *About) (*Workbook, error) {
 	file := excelize.NewFile()
 	said := harmless.Line(strings.Join(about.cells(), "; "))
-	return &Workbook{file: file, most: maxSheetRows}, file.SetDocProps(&excelize.DocProperties{Title: title, Description: said})
+	none := func() error { return nil }
+	return &Workbook{file: file, flush: none, most: maxSheetRows}, file.SetDocProps(&excelize.DocProperties{Title: title, Description: said})
 }
 
 // Begin begins a table. Its name has at most 25 characters, none of []:*?/\, and is not that of another table.
@@ -52,18 +54,13 @@ func (b *Workbook) next() (err error) {
 	if b.parts++; b.parts > 1 {
 		name += " " + strconv.Itoa(b.parts)
 	}
-	if b.sheet == nil {
-		err = b.file.SetSheetName("Sheet1", name) // a new file has this sheet
-	} else {
-		_, err = b.file.NewSheet(name)
-	}
-	if err != nil {
+	if _, err := b.file.NewSheet(name); err != nil {
 		return err
 	}
 	if b.sheet, err = b.file.NewStreamWriter(name); err != nil {
 		return err
 	}
-	b.rows = 1
+	b.flush, b.rows = b.sheet.Flush, 1
 	return cmp.Or(
 		b.sheet.SetColWidth(1, max(1, len(b.columns)), 24),
 		b.sheet.SetPanes(&excelize.Panes{Freeze: true, YSplit: 1, TopLeftCell: "A2", ActivePane: "bottomLeft"}),
@@ -98,16 +95,9 @@ func (b *Workbook) Row(cells ...any) error {
 	return b.sheet.SetRow("A"+strconv.Itoa(b.rows), line)
 }
 
-func (b *Workbook) flush() error {
-	if b.sheet == nil {
-		return nil
-	}
-	return b.sheet.Flush()
-}
-
 // End writes the workbook to w. It removes the temporary files of large sheets.
 func (b *Workbook) End(w io.Writer) error {
-	err := b.flush()
+	err := cmp.Or(b.flush(), b.file.DeleteSheet("Sheet1")) // a new file has this sheet
 	if err == nil {
 		err = b.file.Write(w)
 	}

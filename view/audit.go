@@ -221,9 +221,21 @@ func (v *View) findingCSV(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, harmless.Line(err.Error()), http.StatusNotFound)
 		return
 	}
-	w.Header().Set("Content-Type", "text/csv; charset=utf-8")
-	w.Header().Set("Content-Disposition", `attachment; filename="`+f.FullName()+`.csv"`)
-	if err := audit.Write(r.Context(), w, v.auditing.now().result.Audit, audit.Output{Format: report.CSV, About: f.FullName()}); err != nil && r.Context().Err() == nil {
+	v.download(w, r, f.FullName()+".csv", "text/csv; charset=utf-8", audit.Output{Format: report.CSV, About: f.FullName()})
+}
+
+func (v *View) workbook(w http.ResponseWriter, r *http.Request) {
+	if v.auditing.now().result == nil {
+		http.Error(w, "There is no audit yet.", http.StatusNotFound)
+		return
+	}
+	v.download(w, r, "audit.xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", audit.Output{Format: report.XLSX})
+}
+
+func (v *View) download(w http.ResponseWriter, r *http.Request, name, media string, o audit.Output) {
+	w.Header().Set("Content-Type", media)
+	w.Header().Set("Content-Disposition", `attachment; filename="`+name+`"`)
+	if err := audit.Write(r.Context(), w, v.auditing.now().result.Audit, o); err != nil && r.Context().Err() == nil {
 		panic(http.ErrAbortHandler) // an error midway: close the connection, so that the browser reports the file as incomplete
 	}
 }

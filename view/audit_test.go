@@ -64,11 +64,14 @@ func TestAuditSince(t *testing.T) {
 	s := twiceCrawled(t)
 	v, server := newView(t, s, nil)
 	body := audited(t, v, server, nil, "")
-	row := `Titles under 10 characters</a><small class="soft name">titles.short</small></th><td class="number"><b>1</b></td><td class="number">1</td><td class="number">2</td><td class="number"></td><td class="fix">`
+	row := `Titles under 10 characters</a><small class="soft name">titles.short</small></th><td class="since"><p><b>1 new</b></p><p>1 fixed</p><p>2 as before</p></td><td class="fix">`
 	for _, want := range []string{"Compared with crawl 1.", row, `<option value="1" selected>crawl 1, 2026-11-01 10:00:00</option><option value="none">no crawl</option>`, `<span class="badge badge-note"><span aria-hidden="true">●</span> note</span>`} {
 		if !strings.Contains(body, want) {
 			t.Errorf("the audit does not have %q\n%s", want, body)
 		}
+	}
+	if book := get(t, server, "/audit.xlsx"); !strings.HasPrefix(book, "PK\x03\x04") {
+		t.Errorf("no workbook: %.100q", book)
 	}
 	if page := get(t, server, "/page/"+url.PathEscape("https://a.example/blog/new")); !strings.Contains(page, `<a href="/audit/titles.short">`) || strings.Contains(page, "titles.missing") {
 		t.Errorf("the page does not have its finding\n%s", page)

@@ -172,6 +172,7 @@ func (v *View) routes() http.Handler {
 		mux.HandleFunc("POST /similarity", v.posted(v.recompare))
 	}
 	mux.HandleFunc("GET /audit.csv/{name}", v.findingCSV)
+	mux.HandleFunc("GET /audit.xlsx", v.workbook)
 	mux.Handle("GET /similarity", v.shown(v.alikePage))
 	mux.Handle("GET /map", v.shown(v.mapPage))
 	mux.HandleFunc("GET /style.css", serve("text/css; charset=utf-8", report.Style+style))

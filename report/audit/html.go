@@ -85,6 +85,11 @@ type Group struct {
 // Compared reports whether the audit is compared with an earlier crawl.
 func (g Group) Compared() bool { return g.Findings[0].list.audit.past != nil }
 
+// Found returns the number of findings that have something to fix. The others have rows that are fixed, or not counted.
+func (g Group) Found() int {
+	return len(slices.DeleteFunc(slices.Clone(g.Findings), func(s Selection) bool { return s.Count() == 0 }))
+}
+
 var weightTitles = map[Weight]string{
 	Error:   "Errors: problems that mislead visitors or search engines",
 	Warning: "Warnings: problems that have a cost, or may be unintended",
