@@ -140,9 +140,9 @@ func (f *corpusOutFlags) write(ctx context.Context, con Console, fill func(*corp
 	inner := func() error { return fill(out) }
 	if dir := con.files.Of("--out-dir"); dir != nil {
 		inner = func() error {
-			return f.writeShards(dir, func(s *shards) error {
-				out.shards = s
-				return fill(out)
+			return dir.Fill(func(folder *output.Folder) error { // the folder appears only if fill succeeds
+				out.shards = &shards{dir: folder, annotate: f.annotate, files: f.files}
+				return keepFirst(fill(out), out.shards.end())
 			})
 		}
 	}

@@ -59,15 +59,6 @@ func (f *corpusOutFlags) checkShards(in *corpus.Inputs) (map[string]string, erro
 	return files, nil
 }
 
-// writeShards calls fill with the shards in the folder of --out-dir, which appears only if fill
-// succeeds.
-func (f *corpusOutFlags) writeShards(to *output.File, fill func(*shards) error) error {
-	return to.Fill(func(dir *output.Folder) error {
-		s := &shards{dir: dir, annotate: f.annotate, files: f.files}
-		return keepFirst(fill(s), s.end())
-	})
-}
-
 func (s *shards) take(r *corpus.Record, note corpus.Note, kept bool) error {
 	if r.Line == 0 { // the input is a single text, so its output is a copy
 		if !kept {

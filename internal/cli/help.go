@@ -207,13 +207,6 @@ func glossaryParts() []glossaryPart {
 	}
 }
 
-func printGlossary(w io.Writer) {
-	for _, part := range glossaryParts() {
-		fmt.Fprintf(w, "%s:\n\n%s\n\n", part.heading, termLines(part.terms))
-	}
-	fmt.Fprint(w, "A cluster is a set of pages with the same or nearly the same text. Its leader is the page that an\nindex should keep; the others are its duplicates.\n")
-}
-
 func termLines(terms []store.Term) string {
 	width := 12
 	for _, t := range terms {
@@ -242,7 +235,10 @@ func help(w io.Writer, args []string) error {
 		return nil
 	}
 	if name == glossary {
-		printGlossary(w)
+		for _, part := range glossaryParts() {
+			fmt.Fprintf(w, "%s:\n\n%s\n\n", part.heading, termLines(part.terms))
+		}
+		fmt.Fprint(w, "A cluster is a set of pages with the same or nearly the same text. Its leader is the page that an\nindex should keep; the others are its duplicates.\n")
 		return nil
 	}
 	text := feed.Schema

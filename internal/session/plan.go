@@ -64,7 +64,12 @@ func (r *run) plan(ctx context.Context) (p plan, err error) {
 
 	o := r.opt.Crawl
 	o.Control, o.ReadOrders = r.steer.control, r.steer.follow
-	p.seeds.outline(o.Scope, r.opt.Own)
+	for _, s := range r.opt.Own {
+		o.Scope.AddOwn(s)
+	}
+	for _, i := range p.seeds.Items() {
+		o.Scope.AddMoved(p.seeds.From[i.URL], i.URL)
+	}
 	o.Folders = folder.Sites(p.seeds.Folders)
 	o.Hidden = []string{r.store.Name}
 	if r.opt.Feed != "" && r.opt.Feed != "-" && !frontier.HasScheme(r.opt.Feed) {

@@ -90,7 +90,11 @@ func (p progress) show(ctx context.Context, done <-chan struct{}) {
 			interrupted, stopping = nil, "finishing requests in flight  "
 		case <-p.out.Asked:
 			erase()
-			p.sayHosts()
+			if hosts := p.running.crawl.Hosts(); p.out.Log != nil { // the format of the run's other messages
+				logHosts(p.out.Log, hosts, time.Now())
+			} else {
+				fmt.Fprint(p.out.Err, hostsText(hosts, time.Now()))
+			}
 		case <-tick:
 			if !onScreen {
 				p.out.progress(p.running.now(), time.Now())
@@ -101,15 +105,6 @@ func (p progress) show(ctx context.Context, done <-chan struct{}) {
 			erase()
 			fmt.Fprint(p.out.Err, line[:min(len(line), max(p.out.Columns()-1, 20))])
 		}
-	}
-}
-
-// sayHosts writes the state of the hosts, in the format of the run's other messages.
-func (p progress) sayHosts() {
-	if hosts := p.running.crawl.Hosts(); p.out.Log != nil {
-		logHosts(p.out.Log, hosts, time.Now())
-	} else {
-		fmt.Fprint(p.out.Err, hostsText(hosts, time.Now()))
 	}
 }
 

@@ -7,8 +7,6 @@ import (
 	"os"
 	"slices"
 
-	"skink/crawler"
-	"skink/crawler/access"
 	"skink/crawler/folder"
 	"skink/frontier"
 	"skink/store"
@@ -52,16 +50,6 @@ func (all *Seeds) Add(other Seeds) {
 		from := maps.Clone(other.From)
 		maps.Copy(from, all.From)
 		all.From = from
-	}
-}
-
-// outline adds the seeds to the scope of a crawl. own has the settings of single seeds.
-func (all *Seeds) outline(scope *crawler.Scope, own []access.Seed) {
-	for _, s := range own {
-		scope.AddOwn(s)
-	}
-	for _, i := range all.Items() {
-		scope.AddMoved(all.From[i.URL], i.URL)
 	}
 }
 

@@ -32,7 +32,11 @@ func (s *Store) load() error {
 	s.last = s.counters.Numbers
 	s.visible.Store(s.last)
 	s.opened = s.last
-	if err := s.loadGone(); err != nil {
+	err = s.scan(context.Background(), []byte{keyGone}, func(item *badgerdb.Item) error {
+		s.index.Forget([]uint64{lastNum(item.Key())})
+		return nil
+	})
+	if err != nil {
 		return err
 	}
 	if err := s.loadIndex(); err != nil {
@@ -146,13 +150,6 @@ func (s *Store) loadAllRuns() error {
 			err = errors.Join(err, txn.Delete(key))
 		}
 		return err
-	})
-}
-
-func (s *Store) loadGone() error {
-	return s.scan(context.Background(), []byte{keyGone}, func(item *badgerdb.Item) error {
-		s.index.Forget([]uint64{lastNum(item.Key())})
-		return nil
 	})
 }
 
