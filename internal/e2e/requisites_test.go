@@ -48,7 +48,9 @@ func newDressedSite(t *testing.T, pages int) *dressedSite {
 		"site/a.css":                     "@import \"deep/b.css\";\n@font-face { font-family: Own; src: url(/own.ttf) }\nh1 { font-family: Own; color: {SHADE} }\n.box { width: 120px; height: 120px; background: url(../not-there.png), url('/tile.png?v=2&utm_source=x') }\n#secret { background: url(/private/secret.png) }",
 		"site/deep/b.css":                "body { margin: 24px; background: #eef url(\"../corner.png\") no-repeat right top }\n@namespace svg url(/never.svg);",
 		"site/app.js":                    "document.body.insertAdjacentHTML('beforeend', '<p id=drawn style=\"background: #fd8\">This line comes from a script.</p>');",
-		"site/app.webmanifest":           `{}`,
+		"site/app.webmanifest":           `{"icons": [{"src": "icons/big.png"}, {"src": ""}, {"src": "data:image/png;base64,AA=="}], "shortcuts": [{"icons": [{"src": " {CDN}/short.png"}]}]}`,
+		"site/icons/big.png":             picture(96, 96, color.RGBA{90, 30, 200, 255}),
+		"cdn/short.png":                  picture(24, 24, color.RGBA{90, 200, 30, 255}),
 		"site/shared.png":                picture(50, 20, color.RGBA{9, 200, 30, 255}),
 		"site/favicon.ico":               picture(16, 16, color.RGBA{200, 200, 30, 255}),
 		"cdn/framed.html":                `<link rel=stylesheet href=framed.css><iframe src="inner.html"></iframe><a href="/never.html">a link</a><p>` + frogs,
@@ -179,7 +181,7 @@ func (d *dressedSite) times(url string) int {
 var dress = []string{
 	"site/a.css", "site/deep/b.css", "site/app.js", "site/own.ttf", "site/tile.png?v=2&utm_source=x", "site/corner.png", "site/not-there.png",
 	"site/small.png", "site/large.png", "site/moved.png", "site/wide.png", "site/inline.png", "site/poster.png", "cdn/lib.css", "cdn/dot.png",
-	"site/app.webmanifest", "site/shared.png", "site/favicon.ico", "cdn/framed.html", "cdn/framed.css", "cdn/inner.html", "cdn/inner.png",
+	"site/app.webmanifest", "site/icons/big.png", "cdn/short.png", "site/shared.png", "site/favicon.ico", "cdn/framed.html", "cdn/framed.css", "cdn/inner.html", "cdn/inner.png",
 }
 
 // TestRequisites crawls a site whose pages need the files of two hosts. It checks that the archive

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"regexp"
 	"slices"
+	"strings"
 	"sync"
 
 	"skink/crawler"
@@ -115,11 +116,14 @@ func (r *reader) read(ctx context.Context, page *crawler.Page, leads *crawler.Le
 	return got, share, nil
 }
 
-// parts returns the addresses of the files that the archive needs because of a style sheet. It returns nil
-// for other pages.
+// parts returns the addresses of the files that the archive needs because of a style sheet or a
+// manifest. It returns nil for other pages.
 func parts(page *crawler.Page) iter.Seq[string] {
-	if requisiteType(page) == "text/css" {
+	switch media := requisiteType(page); {
+	case media == "text/css":
 		return stylesheet.References(page.Body)
+	case strings.HasSuffix(media, "json"), media != "" && strings.HasSuffix(page.Item.URL, ".webmanifest"): // many servers do not know the type
+		return slices.Values(extract.ManifestFiles(page.Body))
 	}
 	return nil
 }
