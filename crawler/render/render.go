@@ -201,7 +201,10 @@ func (b *Browser) enter() (*instance, error) {
 		return nil, errGone
 	}
 	if b.now != nil && (b.now.isGone() || b.now.drawn >= maxDrawn || b.now.drawn > 0 && b.now.process.resident() > b.bound()) {
-		b.retire()
+		if b.now.open == 0 { // otherwise the process ends when its last page has been rendered
+			b.now.process.end()
+		}
+		b.now = nil
 	}
 	if b.now == nil {
 		p, err := start(b.opt)
@@ -217,16 +220,7 @@ func (b *Browser) enter() (*instance, error) {
 // bound returns how much memory, in bytes, a browser may use before it is replaced.
 func (b *Browser) bound() int64 { return b.opt.Memory * int64(1+b.opt.Tabs) / 2 }
 
-// retire makes sure that the current process gets no more pages. The process ends when its last
-// page has been rendered.
-func (b *Browser) retire() {
-	if b.now.open == 0 {
-		b.now.process.end()
-	}
-	b.now = nil
-}
-
-// leave records that a page of an instance is finished, and ends a retired instance after its last
+// leave records that a page of an instance is finished. It ends an instance that enter has replaced after its last
 // page.
 func (b *Browser) leave(in *instance) {
 	b.mu.Lock()

@@ -161,7 +161,11 @@ func (f *storeFlags) info(ctx context.Context, con Console, name string) error {
 	}
 	row("store", harmless.Line(in.Store))
 	row("kind", in.Kind)
-	row("size", sizeText(in.Bytes))
+	size := "unknown size"
+	if in.Bytes != 0 {
+		size = report.Bytes(in.Bytes)
+	}
+	row("size", size)
 	var parts []string
 	for _, part := range slices.SortedFunc(maps.Keys(in.Parts), func(a, b string) int { return cmp.Compare(in.Parts[b], in.Parts[a]) }) {
 		if bytes := in.Parts[part]; bytes >= in.Bytes/100 {
@@ -212,13 +216,6 @@ func settingsLine(set *store.Settings) string {
 	}
 	return rule + fmt.Sprintf("--similarity %v --scheme %s --shingle %d --unit %s --form %s --min-words %d --links %s --documents %s --on-duplicate %s%s",
 		set.Similarity, set.Scheme, set.Shingle, set.Unit, set.Form, set.MinWords, session.OnOff(!set.NoLinks), session.OnOff(set.Documents != 0), session.OnDuplicate(set.SkipTexts), markdown)
-}
-
-func sizeText(bytes int64) string {
-	if bytes == 0 {
-		return "unknown size"
-	}
-	return report.Bytes(bytes)
 }
 
 func (f *storeFlags) drop(ctx context.Context, con Console, name string) error {
