@@ -67,7 +67,7 @@ func (b *Workbook) next() (err error) {
 		b.sheet.SetRow("A1", b.columns))
 }
 
-// Row writes a row of the table; see [Table] for the types of cells.
+// Row writes a row of the table; see [Table] for the types of cells. A cell of another type is left empty, as in a [Sheet].
 func (b *Workbook) Row(cells ...any) error {
 	if b.rows == b.most {
 		if err := b.next(); err != nil {
@@ -88,7 +88,7 @@ func (b *Workbook) Row(cells ...any) error {
 			line[i] = float64(v)
 		case time.Time:
 			line[i] = v.UTC().Format(time.DateTime)
-		default:
+		case int64:
 			line[i] = v
 		}
 	}

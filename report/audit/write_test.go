@@ -131,6 +131,7 @@ func checkHostile(t *testing.T, a *audit.Audit) {
 	t.Helper()
 	names := append([]string{""}, audit.ListNames()...)
 	for _, about := range names {
+		checkWorkbook(t, a, about)
 		for _, f := range []report.Format{report.Text, report.JSON, report.CSV, report.HTML} {
 			out := write(t, a, audit.Output{Format: f, About: about, Top: 50})
 			for _, r := range string(out) {
@@ -148,6 +149,32 @@ func checkHostile(t *testing.T, a *audit.Audit) {
 				checkCSV(t, about, out)
 			case report.HTML:
 				checkHTML(t, about, out)
+			}
+		}
+	}
+}
+
+// checkWorkbook checks that no cell of a workbook has a character that does harm, or a formula.
+func checkWorkbook(t *testing.T, a *audit.Audit, about string) {
+	t.Helper()
+	file, err := excelize.OpenReader(bytes.NewReader(write(t, a, audit.Output{Format: report.XLSX, About: about, Top: 50})))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, sheet := range file.GetSheetList() {
+		rows, err := file.GetRows(sheet)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for y, row := range rows {
+			for x, cell := range row {
+				at, err := excelize.CoordinatesToCellName(x+1, y+1)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if formula, err := file.GetCellFormula(sheet, at); formula != "" || err != nil || strings.ContainsFunc(cell, harmless.Dangerous) {
+					t.Errorf("%s, %s: cell %q, formula %q, %v", sheet, at, cell, formula, err)
+				}
 			}
 		}
 	}
