@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// dropRepeats drops what a page says again, or only for its readers' convenience.
+// dropRepeats drops copies of running text, commands below entries, and columns of line numbers.
 func (s *survey) dropRepeats() {
 	commands, numbers, copies := s.dropCommands(), s.dropLineNumbers(), s.dropCopies()
 	if commands || numbers || copies {

@@ -19,7 +19,7 @@ type Settings struct {
 	Unit       string  `json:"unit"`      // unit of shingles: "word" or "char"
 	Shingle    int     `json:"shingle"`   // units per shingle
 	Similarity float64 `json:"similarity"`
-	Scheme     string  `json:"scheme"` // method for finding similar pages: bands or super
+	Scheme     string  `json:"scheme"` // method for finding similar pages: bands, super or mega
 	MinWords   int     `json:"min_words"`
 	NoLinks    bool    `json:"no_links,omitempty"`   // do not keep links
 	SkipTexts  bool    `json:"skip_texts,omitempty"` // do not keep the text of duplicates, and follow few of their links

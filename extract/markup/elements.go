@@ -154,13 +154,17 @@ var vague = func() map[string]bool {
 	all := map[string]bool{}
 	for phrase := range strings.SplitSeq(phrases, "|") {
 		all[phrase] = true
-		vagueShapes[phrase[0]] |= 1 << len(phrase)
 	}
 	return all
 }()
 
 // vagueShapes maps a first letter to a set of bits, one for each length of the texts in vague that begin with it.
-var vagueShapes [256]uint32
+var vagueShapes = func() (shapes [256]uint32) {
+	for phrase := range vague {
+		shapes[phrase[0]] |= 1 << len(phrase)
+	}
+	return shapes
+}()
 
 // longestVague is the length of the longest text in vague, in bytes.
 const longestVague = 20

@@ -11,9 +11,9 @@ import (
 	"skink/store/badger"
 )
 
-// A crawl waits for a process that holds the store only for a moment, as skink control does.
-func TestCrawlWaitsForAMoment(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "store")
+func emptyStore(t *testing.T) (dir string) {
+	t.Helper()
+	dir = filepath.Join(t.TempDir(), "store")
 	s, err := badger.Open(dir, badger.Options{Create: true})
 	if err != nil {
 		t.Fatal(err)
@@ -21,11 +21,23 @@ func TestCrawlWaitsForAMoment(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	release, ok, err := lock.Try(dir) // as a process that has the store open; on a busy machine, Close would take seconds
+	return dir
+}
+
+// holdForAMoment locks a store as a process does that has it open. On a busy machine, closing a store would take seconds.
+func holdForAMoment(t *testing.T, dir string) {
+	t.Helper()
+	release, ok, err := lock.Try(dir)
 	if err != nil || !ok {
 		t.Fatal(ok, err)
 	}
 	time.AfterFunc(100*time.Millisecond, release)
+}
+
+// A crawl waits for a process that holds the store only for a moment, as skink control does.
+func TestCrawlWaitsForAMoment(t *testing.T) {
+	dir := emptyStore(t)
+	holdForAMoment(t, dir)
 	var messages strings.Builder
 	code := Run(t.Context(), []string{"crawl", "--store", dir, filepath.Join("..", "..", "testdata", "site")}, Console{Out: io.Discard, Err: &messages})
 	if code != 0 {
@@ -36,14 +48,7 @@ func TestCrawlWaitsForAMoment(t *testing.T) {
 // A copy takes the place of a store although another process holds that store for a moment, as skink
 // status does.
 func TestCopyWaitsForAMoment(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "store")
-	s, err := badger.Open(dir, badger.Options{Create: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	dir := emptyStore(t)
 	beside, err := openAside(t.Context(), dir)
 	if err == nil {
 		err = beside.Close()
@@ -51,11 +56,7 @@ func TestCopyWaitsForAMoment(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	release, ok, err := lock.Try(dir)
-	if err != nil || !ok {
-		t.Fatal(ok, err)
-	}
-	time.AfterFunc(100*time.Millisecond, release)
+	holdForAMoment(t, dir)
 	if err := beside.take(); err != nil {
 		t.Error(err)
 	}
