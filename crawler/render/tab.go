@@ -2,11 +2,11 @@ package render
 
 import (
 	"context"
+	"embed"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strconv"
 	"sync"
 	"time"
 )
@@ -14,6 +14,16 @@ import (
 // closeWithin is the maximum time for opening or closing a tab. If this takes longer, the browser
 // is assumed to hang.
 const closeWithin = 20 * time.Second
+
+//go:embed *.js
+var scripts embed.FS
+
+// script returns a script that calls the function in a file with some arguments.
+func script(name string, args ...any) string {
+	function, _ := scripts.ReadFile(name + ".js") // it is embedded
+	list, _ := json.Marshal(args)                 // numbers and strings
+	return "(" + string(function) + ")(..." + string(list) + ")"
+}
 
 // A tab controls a tab of the browser, in which one page is rendered.
 type tab struct {
@@ -90,7 +100,7 @@ func (t *tab) begin(ctx context.Context) error {
 		{"Network.enable", params{"maxTotalBufferSize": 0, "maxResourceBufferSize": 0}},
 		{"Network.setBypassServiceWorker", params{"bypass": true}},
 		{"Page.setInterceptFileChooserDialog", params{"enabled": true}},
-		{"Page.addScriptToEvaluateOnNewDocument", params{"source": watchScript}},
+		{"Page.addScriptToEvaluateOnNewDocument", params{"source": script("watch", soon)}},
 	} {
 		if err := t.call(ctx, t.session, c.method, c.args, nil); err != nil {
 			return err
@@ -160,43 +170,7 @@ const (
 	little   = 400  // characters: a page with less text may still wait for its text
 )
 
-// watchScript runs before the scripts of a page. It remembers when the timers of the page are due, and
-// cancels the event askTimers if one of them is due soon. It also opens closed shadow roots, which
-// htmlScript could not read. Proxies look like the functions of the browser, in case a page examines them.
-var watchScript = `(() => {
-	const wrap = (on, name, apply) => { on[name] = new Proxy(on[name], {apply}) };
-	const due = new Map(), now = performance.now.bind(performance);
-	wrap(window, 'setTimeout', (set, self, args) => {
-		const id = Reflect.apply(set, self, args), ms = Number(args[1]) || 0;
-		if (ms <= ` + strconv.Itoa(soon) + ` && due.size < 1000) due.set(id, now() + ms);
-		return id;
-	});
-	wrap(window, 'clearTimeout', (clear, self, args) => { due.delete(args[0]); return Reflect.apply(clear, self, args) });
-	wrap(Element.prototype, 'attachShadow', (attach, self, args) => Reflect.apply(attach, self, [{...args[0], mode: 'open'}]));
-	document.addEventListener('askTimers', e => {
-		for (const [id, at] of due) if (at < now()) due.delete(id);
-		if (due.size > 0) e.preventDefault();
-	});
-})()`
-
-// idleScript calls a function when the page has no other task, and at the latest after a second.
-const idleScript = `const idle = done => { scheduler.postTask(done, {priority: 'background'}); setTimeout(done, 1000) };`
-
-// quietScript waits for quietFor milliseconds, and then until the page is idle. It returns the
-// number of changes to the page in that time, whether the page has little text and timers that are
-// due soon, and whether it lacks the element selected by %s.
-var quietScript = `new Promise(done => {
-	` + idleScript + `
-	let changes = 0;
-	const seen = new MutationObserver(all => { changes += all.length });
-	seen.observe(document, {subtree: true, childList: true, characterData: true});
-	const waits = () => (document.body?.innerText ?? '').length < ` + strconv.Itoa(little) + ` && !document.dispatchEvent(new Event('askTimers', {cancelable: true}));
-	const waited = waits();
-	const lacks = () => %[1]s !== '' && !document.querySelector(%[1]s);
-	setTimeout(() => idle(() => { seen.disconnect(); done({changes, waits: waited || waits(), lacks: lacks()}) }), ` + strconv.Itoa(quietFor) + `);
-})`
-
-// A quietness is the result of quietScript.
+// A quietness is the result of quiet.js.
 type quietness struct {
 	Changes int
 	Waits   bool
@@ -252,7 +226,7 @@ func (t *tab) settle(ctx context.Context) (quiet bool, err error) {
 		if s.loaded && s.open == 0 && answer == nil {
 			asked, answer = s.asked, make(chan error, 1)
 			go func(answer chan error) {
-				answer <- t.evaluate(ctx, fmt.Sprintf(quietScript, strconv.Quote(t.page.WaitFor)), &found)
+				answer <- t.evaluate(ctx, script("quiet", quietFor, little, t.page.WaitFor), &found)
 			}(answer)
 		}
 	}
@@ -265,85 +239,11 @@ const (
 	maxViews   = 200
 )
 
-// behaveScript does what the list %[1]s names, and scrolls back to the top. If JSON in the page has much
-// more text than the page shows, it also opens the views to which links to missing fragments lead, as
-// long as the page shows them beside its other text. It gives up after ten views that add nothing. It
-// returns false if it did nothing.
-const behaveScript = `(async does => {
-	` + idleScript + `
-	const text = () => document.body?.innerText ?? '';
-	const data = [...document.querySelectorAll('script[type="application/json"]')].reduce((n, s) => n + s.textContent.length, 0);
-	const hides = data > 1000 && data > 4 * text().length;
-	if (does.length === 0 && !hides) return false;
-	const sleep = ms => new Promise(done => setTimeout(done, ms));
-	const changed = ms => new Promise(done => {
-		const seen = new MutationObserver(() => { seen.disconnect(); done() });
-		seen.observe(document, {subtree: true, childList: true});
-		setTimeout(done, ms);
-	});
-	const open = () => { if (does.includes('details')) for (const d of document.querySelectorAll('details:not([open])')) d.open = true };
-	const scroll = async () => {
-		for (let i = 0, last = -1; does.includes('scroll') && i < %[2]d && scrollY > last; i++) {
-			last = scrollY;
-			scrollBy({top: innerHeight, behavior: 'instant'});
-			await sleep(100);
-			if (scrollY === last) { await changed(500); scrollBy({top: innerHeight, behavior: 'instant'}) }
-		}
-	};
-	const more = /^(load|show|view|see) more\b|^more\b|^(mehr|weitere)\b.*(laden|anzeigen)|^(afficher|voir|charger) plus|^(ver|cargar|mostrar) más/i;
-	const isMore = e => e.checkVisibility() && !e.disabled && e.innerText.length < 60 && more.test(e.innerText.trim());
-	open();
-	await scroll();
-	for (let i = 0; does.includes('more') && i < %[3]d; i++) {
-		const button = [...document.querySelectorAll('button:not([type=submit]), [role=button]:not([href]), a[href="#"]')].find(isMore);
-		if (!button) break;
-		const wait = changed(3000);
-		button.click();
-		await wait;
-		open();
-		await scroll();
-	}
-	if (hides) {
-		const views = new Set(), first = location.hash;
-		const decoded = id => { try { return decodeURIComponent(id) } catch { return id } };
-		const collect = () => {
-			for (const a of document.querySelectorAll('a[href^="#"]')) {
-				const id = a.hash.slice(1);
-				if (id && !document.getElementById(id) && !document.getElementById(decoded(id))) views.add(a.hash);
-			}
-		};
-		const tabs = () => [...document.querySelectorAll('[role=tab]')], chosen = tabs().findIndex(t => t.ariaSelected === 'true');
-		collect();
-		for (let i = 0, n = tabs().length; i <= n; i++) {
-			const wait = changed(200);
-			tabs()[i < n ? i : chosen]?.click();
-			await wait;
-			collect();
-		}
-		let opened = 0, empty = 0;
-		for (const view of views) { // collect adds to them
-			if (++opened > %[4]d || empty === 10) break;
-			const before = text(), had = before.split('\n'), wait = changed(200);
-			location.hash = view;
-			await wait;
-			await sleep(20);
-			await new Promise(idle);
-			const after = text(), has = new Set(after.split('\n'));
-			empty = after.length > before.length ? 0 : empty + 1;
-			if (had.filter(line => !has.has(line)).length > had.length / 10) { location.hash = first; break }
-			collect();
-		}
-	}
-	scrollTo({top: 0, behavior: 'instant'});
-	return true;
-})(%[1]s)`
-
 // behave does what Page.Behaviors lists, within half of Options.Most. It returns false if the page did not let it.
 func (t *tab) behave(ctx context.Context) (done bool) {
 	ctx, cancel := context.WithTimeout(ctx, t.opt.Most/2)
 	defer cancel()
-	list, _ := json.Marshal(append([]string{}, t.page.Behaviors...)) // strings
-	err := t.evaluate(ctx, fmt.Sprintf(behaveScript, list, maxScrolls, maxMore, maxViews), &done)
+	err := t.evaluate(ctx, script("behave", append([]string{}, t.page.Behaviors...), maxScrolls, maxMore, maxViews), &done)
 	return err == nil && done
 }
 
@@ -374,37 +274,11 @@ func (t *tab) state() tabState {
 	return tabState{t.loaded, t.crashed, t.open, t.asked}
 }
 
-// htmlScript returns the HTML of the page, with its open shadow roots and without noscript elements.
-// After each visible frame that the page may read comes what the frame shows. It returns null if the
-// HTML has more than %d characters. Nothing moves between documents, because a frame that moves is
-// requested again.
-const htmlScript = `(() => {
-	const root = document.documentElement ?? document.createElement('html');
-	for (const n of document.querySelectorAll('noscript')) n.remove();
-	const shadows = [], frames = [], mark = 'frame-' + crypto.getRandomValues(new Uint32Array(2)).join('-') + '-';
-	const find = at => {
-		for (const e of at.querySelectorAll('*')) {
-			if (e.shadowRoot) { shadows.push(e.shadowRoot); find(e.shadowRoot) }
-			const body = e.localName === 'iframe' && e.checkVisibility() && e.clientWidth > 1 && e.clientHeight > 1 && e.contentDocument?.body;
-			if (body) {
-				find(body);
-				for (const a of body.querySelectorAll('a[href], area[href]')) if (typeof a.href === 'string') a.href = a.href;
-				for (const n of body.querySelectorAll('iframe, script, style, noscript')) n.remove();
-				e.after(mark + frames.push(body) + '-');
-			}
-		}
-	};
-	find(document);
-	let html = root.getHTML({shadowRoots: shadows});
-	for (let i = frames.length; i > 0; i--) html = html.replace(mark + i + '-', () => '<div>' + frames[i - 1].getHTML({shadowRoots: shadows}) + '</div>');
-	return html.length > %d ? null : '<!DOCTYPE html>' + root.cloneNode(false).outerHTML.replace(/<\/html>$/, '') + html + '</html>';
-})()`
-
 func (t *tab) html() ([]byte, error) {
 	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(t.ctx), t.opt.Time, ErrHangs)
 	defer cancel()
 	var html *string
-	switch err := t.evaluate(ctx, fmt.Sprintf(htmlScript, t.opt.Size), &html); {
+	switch err := t.evaluate(ctx, script("html", t.opt.Size), &html); {
 	case t.state().crashed:
 		return nil, ErrCrashed
 	case err != nil:
