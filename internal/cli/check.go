@@ -18,21 +18,6 @@ var checkCommand = command{
 	name:  "check",
 	args:  "[flags]",
 	short: "check a store for damage",
-	long: `
-Reads every file of a store, and prints which files are damaged and how much is lost. It
-changes nothing. The exit code is 1 if a file is damaged. Stop a crawl before you check its
-store; afterwards, the same command continues the crawl.
-
-In a store on PostgreSQL, it reads every row, and prints which rows contradict others, and
-what to do. Workers may crawl meanwhile.
-
-skink report and skink export skip damaged pages and print a message. A crawl refuses a
-damaged store. Continue it in a copy: skink store copy copies all readable pages, and queues
-the URLs of the others.
-
-This command checks a store, for example after its disk has reported errors:
-
-  skink check --store docs`,
 	setup: setupCheck,
 }
 

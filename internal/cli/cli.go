@@ -189,7 +189,7 @@ func (c command) parse(args []string) (*pflag.FlagSet, runFunc, error) {
 	if err := flags.Parse(args); err != nil {
 		return nil, nil, usagef("%s: %w", c.name, flagError(err, c.name, flags))
 	}
-	if help, _ := flags.GetBool("help"); help || c.name == "config" {
+	if help, _ := flags.GetBool("help"); help {
 		return flags, body, nil
 	}
 	err := c.configure(flags)

@@ -21,17 +21,6 @@ var compareCommand = command{
 	name:  "compare",
 	args:  "[flags] A B",
 	short: "compare two pages with all similarity measures",
-	long: `
-Compares the main texts of two files or URLs; - is standard input. It prints every measure
-of their similarity, the verdict that a crawl would give, and the passages that both texts
-contain. A URL is fetched without reading robots.txt. With --store, A and B are pages of a
-store, given by URL or id.`,
-	more: `
-Pages with fewer than --min-words words are thin, unless their texts are equal. With --check
-the exit code is 3 if the pages are not duplicates.
-
---store compares the stored texts with the settings of their crawl, unless flags change these
-settings. It works even while a crawl is running, or if the pages no longer exist on the web.`,
 	setup: setupCompare,
 	rules: ruleRules,
 }

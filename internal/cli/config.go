@@ -91,7 +91,7 @@ func (c command) configure(flags *pflag.FlagSet) error {
 		opt.Ignored = "store"
 	}
 	opt.Suggest = func(word string, names []string) string {
-		return didYouMean(word, names, "", "see skink config --help")
+		return didYouMean(word, names, "", "see skink help configuration")
 	}
 	opt.Invalid = func(err error, flags *pflag.FlagSet) error { return flagError(err, c.name, flags) }
 	for _, other := range commands() {

@@ -24,32 +24,6 @@ var controlCommand = command{
 	name:  "control",
 	args:  "[flags] ORDER...",
 	short: "steer a crawl: pause or stop it, block hosts, exclude URLs",
-	long: `
-Gives an order to a crawl, and to all workers of a shared store. A running crawl obeys within
-a few seconds. Orders are kept in the store and apply to later runs, too; skink status lists
-them. The orders are:
-
-  pause                 send no new requests
-  resume                end a pause
-  stop                  stop as Ctrl-C does; the crawl command continues the crawl
-  exclude REGEXP        do not fetch URLs that match, as with crawl --exclude
-  include REGEXP        follow only links that match, as with crawl --include
-  block HOST            send this host no more requests
-  unblock HOST          end a block
-  delay HOST DURATION   wait at least this long between requests to the host
-  per-host HOST N       send the host at most N requests at the same time
-  prefer HOST           fetch the URLs of this host first
-  add URL...            add seeds
-  reload                read the configuration file again, as at SIGHUP
-
-A queued URL that is blocked or excluded ends in the state outside, and crawl --retry outside
-fetches it when the order is withdrawn. To withdraw exclude, include, delay, per-host or prefer,
-give the order with --withdraw.
-
-These commands pause a crawl, and block a host:
-
-  skink control --store docs pause
-  skink control --store docs block example.org --reason 'they asked us to stop'`,
 	setup: setupControl,
 }
 

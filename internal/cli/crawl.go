@@ -27,39 +27,6 @@ var crawlCommand = command{
 	name:  "crawl",
 	args:  "[flags] [SEED...]",
 	short: "crawl sites and find duplicate pages",
-	long: `
-Crawls sites starting at the seeds, compares each page with the earlier pages, and stores the
-results. A SEED is a URL, a file of URLs (# begins a comment), - for URLs on standard input,
-or a folder of HTML files, which is crawled as http://FOLDER.localhost/.
-
-If a crawl is interrupted, run the same command again to continue.`,
-	more: `
-Without seeds, skink continues the crawl in the store. --add adds seeds to a finished crawl,
---recrawl visits its pages again, and --retry tries failed URLs again. The store keeps the
-flags that decide how pages are compared. Give all other flags again; the last line of the
-summary shows the whole command. While a crawl is running, send it the USR1 signal to see
-which hosts are slow and which get no requests.
-
-Pages with the same text form a cluster, and one of them is the leader of the cluster. If one
-page names another page of the cluster as its canonical URL, the other page is the leader.
-Otherwise, the first of these criteria on which the pages differ decides the leader: a match
-of --prefer, the order of the seeds, an entry in a sitemap, the time at which skink first saw
-the text, https, a text in the declared language, and the shortest path.
-
---warc stores all responses in a web archive (WARC 1.1): pages, errors, redirects and
-robots.txt. skink writes an index (CDXJ) beside each complete file. --from reads pages from
-web archives, including those of other tools, instead of fetching them. skink judges the pages
-in the order of the archives, and learns nothing about their sites. A page that the archived
-crawl identified as a soft 404 error remains an error.
-
---markdown also stores each page's main text as Markdown, for --feed and skink export
---markdown. The store needs about a fifth more disk space, and the crawl takes a quarter
-longer.
-
-If the URLs of a pattern keep returning known texts, the crawl fetches only samples of the
-pattern and postpones its other URLs. Near the end, the crawl fetches the URLs of patterns
-whose samples had new text. The summary and skink status count the URLs that remain postponed,
-with the evidence; --budget off fetches these URLs.`,
 	setup: func(flags *pflag.FlagSet) runFunc { return newCrawlFlags(flags).run },
 	rules: slices.Concat(ruleRules, []flagRule{
 		{"from", excludes, "retry,recrawl,warc,requisites", "pages are read from an archive instead of being fetched"},

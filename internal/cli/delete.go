@@ -22,18 +22,6 @@ var deleteCommand = command{
 	name:  "delete",
 	args:  "[flags]",
 	short: "delete pages from a store",
-	long: `
-Deletes all that a store has of some pages, with the links to them and the files that only they
-need. Duplicates of the pages get other leaders. The next feed names the pages as gone, and an
-order keeps later crawls from fetching them. The store is written again, which needs room for a
-second one. No other process may use it meanwhile. If the command is killed, run it again. With
---warc, it also deletes the pages from the web archives in a folder. For other archives, it prints
-where the pages are, as FILE:OFFSET URL.
-
-These commands count what would be deleted, and delete it:
-
-  skink delete --store docs --host people.example.org --warc archive --dry-run
-  skink delete --store docs --host people.example.org --warc archive`,
 	setup: setupDelete,
 }
 

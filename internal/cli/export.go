@@ -32,44 +32,6 @@ var exportCommand = command{
 	name:  "export",
 	args:  "[flags]",
 	short: "write the pages of a store, for a search index",
-	long: `
-Writes the pages of a store as JSON Lines or Parquet, or sends them to an index of
-Elasticsearch or OpenSearch. It writes unique and thin pages without noindex; with --include
-all, it writes every page that has a verdict. feed/SCHEMA.md describes the fields. With
---cursor, it writes only the changes since the last export.`,
-	more: `
-An export during a crawl is a snapshot of the pages. If there is nothing to write, an
-existing file is left unchanged.
-
-With --complete, the verdicts are those of skink report --complete.
-
-With --since or --cursor, each line has a field "change" with the value new, changed or
-gone. To update an earlier export, apply the lines in order, by id. In an export of unique
-pages, a page that has become a duplicate is gone, and a page whose leader has disappeared
-is new.
-
---format wacz writes the web archive of crawl --warc as one file for replay tools: the
-archive files, their index, and the list of pages.
-
---to sends pages to an index and deletes pages that are gone. The id of a page is the id of
-its document, so sending a page twice does not duplicate it. With --cursor, the next export
-also sends the documents that the index has refused. Set the credentials in the
-environment: SKINK_INDEX_USER and SKINK_INDEX_PASSWORD, or SKINK_INDEX_API_KEY.
---print-mapping prints the request body that creates such an index.
-
---chunks divides each text at its headings, and long sections between paragraphs. A passage
-keeps its id as long as its words stay the same, and is written once with all places where
-it occurs. With --cursor, it writes or sends the passages that differ from the last export.
-
---format links writes one row for each link between pages, as CSV.
-
-These commands write passages, links and a WACZ file, and send the changes since the last
-export to an index:
-
-  skink export --chunks --out passages.jsonl
-  skink export --format links --out links.csv
-  skink export --format wacz --out site.wacz
-  skink export --to https://localhost:9200/pages --cursor pages.cursor`,
 	setup: setupExport,
 	rules: slices.Concat(completeRules, []flagRule{
 		{"chunk-words", modifies, "chunks", ""},

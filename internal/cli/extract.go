@@ -26,20 +26,6 @@ var extractCommand = command{
 	name:  "extract",
 	args:  "[flags] PAGE...",
 	short: "print the main text of pages",
-	long: `
-Prints the main text of pages and documents (PDF, DOCX, EPUB), as a crawl would extract
-it. A PAGE is a file, a URL or - for standard input. For a web archive (WARC or WET,
-compressed or not), the command prints the main text of every page. If an input has no text,
-the command prints its name to standard error and, at the end, exits with code 1. A URL is
-fetched without reading robots.txt.
-
---markdown prints headings, lists, tables, code, links and emphasis as Markdown, with URLs as
-they appear in the page.
-
-These commands print a page as a JSON object, and its main text as Markdown:
-
-  skink extract --json testdata/site/index.html
-  skink extract --markdown testdata/site/index.html`,
 	setup: setupExtract,
 }
 

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"embed"
 	"fmt"
 	"io"
 	"io/fs"
@@ -47,11 +48,26 @@ func (c command) newFlags() (*pflag.FlagSet, runFunc) {
 
 func (c command) usageLine() string { return strings.TrimSpace("skink " + c.name + " " + c.args) }
 
+// The text on each command is in a file with its name, which can be edited without knowing Go. What
+// only --help --all prints comes after a line of three dashes.
+//
+//go:embed help/*.txt
+var helpTexts embed.FS
+
+// texts returns the text that the help of a command begins with, and the details for --all.
+func (c command) texts() (long, more string) {
+	file, _ := helpTexts.ReadFile("help/" + c.name + ".txt") // TestHelpExamples misses the example of a command without a file
+	text := strings.Replace(string(file), "{states}", termLines(store.URLStates()), 1)
+	long, more, _ = strings.Cut(text, "---\n")
+	return strings.TrimSpace(long + c.long), strings.TrimSpace(more + c.more)
+}
+
 func (c command) printHelp(w io.Writer, all bool) {
 	flags, _ := c.newFlags()
-	fmt.Fprintf(w, "%s\n\n%s\n", c.usageLine(), strings.TrimSpace(c.long))
-	if all && c.more != "" {
-		fmt.Fprintf(w, "\n%s\n", strings.TrimSpace(c.more))
+	long, more := c.texts()
+	fmt.Fprintf(w, "%s\n\n%s\n", c.usageLine(), long)
+	if all && more != "" {
+		fmt.Fprintf(w, "\n%s\n", more)
 	}
 	groups := c.groups(flags)
 	width := 0
@@ -73,7 +89,7 @@ func (c command) printHelp(w io.Writer, all bool) {
 			fmt.Fprintf(w, "%-*s   %s\n", width, flagColumn(f), flagText(f))
 		}
 	}
-	if count := len(visible(flags)); !all && (c.more != "" || len(groups) > 1) {
+	if count := len(visible(flags)); !all && (more != "" || len(groups) > 1) {
 		fmt.Fprintf(w, "\nskink %s --help --all prints all %d flags and the details.\n", c.name, count)
 	}
 }

@@ -22,23 +22,6 @@ var reportCommand = command{
 	name:  "report",
 	args:  "[flags]",
 	short: "print the duplicates in a store, or an audit of its sites",
-	long: `
-Prints a report on duplicate pages: totals, the share of duplicates on each host, and the
-clusters with their leaders. --about audit prints the problems on the sites instead: broken
-links, redirects, canonical URLs, titles and more. --changes prints the pages that changed
-between visits. A report printed during a crawl is a snapshot.
-
---complete compares all pages with all others after the crawl, so that the clusters do not
-depend on the order of the crawl.
-
-These commands write a report for a browser, compare at a different similarity, write a table
-of broken links, and check limits in a CI job:
-
-  skink report --format html --out report.html
-  skink report --complete --similarity 0.5
-  skink report --about broken --format csv --out broken.csv
-  skink report --about audit --fail-on 'duplicates>5%,broken>0'
-  skink report --about audit --since LAST --fail-on 'new:error>0'`,
 	setup: setupReport,
 	rules: slices.Concat(completeRules, []flagRule{
 		{"changes", excludes, "about,fail-on,complete,format=csv,format=html,format=xlsx", ""},

@@ -27,17 +27,6 @@ var statusCommand = command{
 	name:  "status",
 	args:  "[flags]",
 	short: "print the progress of a crawl",
-	long: `
-Counts the URLs of a store by state, or lists the URLs in some states, with the reasons:
-
-` + termLines(store.URLStates()) + `
-
-During a crawl, the output is a snapshot. For a store that several workers share, it also
-lists the hosts and the speed of each worker.
-
-This command lists the URLs that could not be fetched, with the reasons:
-
-  skink status --urls failed,given-up,blocked,postponed`,
 	setup: setupStatus,
 }
 

@@ -26,25 +26,6 @@ var storeCommand = command{
 	name:  "store",
 	args:  "info|copy|drop [flags] [STORE...]",
 	short: "describe, copy or remove stores",
-	long: `
-Manages the stores of crawls. STORE is a folder, or the address of a PostgreSQL schema.
-
-skink store info prints the contents of a store, and the settings used to judge its pages. It
-works while a crawl is running.
-
-skink store copy STORE NEW copies a store from a folder or a server to a new folder or
-schema. A crawl can continue from the copy. Use it to make a backup, or to move a crawl to or
-from a server that many machines share. If a crawl is running, the copy is a snapshot. If
-copying is interrupted, skink removes the incomplete copy. If skink is killed, there is no
-store at the new place; start again.
-
-skink store drop --yes permanently removes a store. It does not remove a store that is in use,
-and it keeps any other files in the store's folder.
-
-These commands describe a store, and make a backup of it:
-
-  skink store info docs
-  skink store copy docs backup/docs`,
 	setup: setupStore,
 }
 

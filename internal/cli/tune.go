@@ -21,23 +21,6 @@ var tuneCommand = command{
 	name:  "tune",
 	args:  "[flags] PAIRS",
 	short: "find the best settings for labeled pairs",
-	long: `
-Reads labeled pairs, one JSON object per line: {"a_path" or "a_text", "b_path" or "b_text",
-"duplicate": true or false}, with paths relative to the file. It tries every combination of
-form, unit, shingle length, measure and similarity, and recommends flags for skink crawl and
-skink dedup by ten-fold cross-validation.
-
-This command tries shingles of words only:
-
-  skink tune --unit word testdata/pairs.jsonl`,
-	more: `
-If neighboring similarities are equally good, skink tune recommends the middle of them. The
-confidence intervals come from a bootstrap, which resamples pages if some pages are in
-several pairs. The same pairs always give the same result.
-
-The measure containment is the share of one text that the other contains, in the direction
-with the greater share; containment-lesser uses the smaller share. The measures super and
-mega are the shares of equal super-shingles and mega-shingles.`,
 	setup: setupTune,
 }
 

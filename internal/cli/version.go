@@ -21,13 +21,6 @@ var version string
 var versionCommand = command{
 	name:  "version",
 	short: "print the version",
-	long: `
-Prints the version, the revision of the source, and the Go version and platform of the
-build.
-
-This command prints the version for a bug report:
-
-  skink version`,
 	setup: func(*pflag.FlagSet) func(context.Context, Console, []string) error {
 		return func(_ context.Context, con Console, _ []string) error {
 			b := readBuild()

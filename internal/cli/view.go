@@ -23,25 +23,6 @@ var viewCommand = command{
 	name:  "view",
 	args:  "[flags]",
 	short: "show a store in a browser",
-	long: `
-Serves a store to a browser until you press Ctrl-C, and prints the address to open. You can
-search, filter and sort pages; see the links to a page and the pages most similar to it; compare
-two pages; read the clusters and the audit; and follow a running crawl.
-
-skink view changes nothing, and works while a crawl is running. It closes the store when another
-process needs it, or after a minute without requests. Lists show the first 4 million records of
-a store. skink crawl --view shows its own crawl, and can pause and stop it.
-
-By default, only this machine can open the view. If --listen specifies another address, other
-machines can open it, too; they need the printed address, which contains a secret token.
-
-With --complete, it compares all pages with each other before it starts, and shows the result. Start
-it again when the store has changed.
-
-These commands show the store docs on port 8466, and let pages of one folder lead their duplicates:
-
-  skink view --store docs --listen 8466
-  skink view --complete --prefer '/docs/'`,
 	setup: setupView,
 	rules: completeRules,
 }

@@ -22,7 +22,7 @@ import (
 var budgets = map[string]int{
 	"crawler":               5_175,
 	"crawler/learn":         1_885,
-	"crawler/render":        1_145,
+	"crawler/render":        1_050,
 	"crawler/sitemap":       575,
 	"crawler/wire":          1_500,
 	"dedup":                 2_180,
@@ -32,7 +32,7 @@ var budgets = map[string]int{
 	"feed":                  1_525,
 	"frontier":              900,
 	"internal/archive":      1_800,
-	"internal/cli":          6_650,
+	"internal/cli":          6_500,
 	"internal/complete":     1_535,
 	"internal/config":       770,
 	"internal/corpus":       2_550,
