@@ -132,6 +132,7 @@ func TestPackedForms(t *testing.T) {
 	}{
 		{reflect.TypeFor[store.Record](), 0x2841f023c6b27412},
 		{reflect.TypeFor[frontier.Item](), 0xb196aa5aac295361},
+		{reflect.TypeFor[frontier.Rest](), 0x269c6d3d052b5e80},
 		{reflect.TypeFor[store.Tally](), 0xd5a40d1b8d217fd0},
 	} {
 		if got := xxh3.HashString(formOf(tt.of)); got != tt.want {

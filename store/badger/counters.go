@@ -25,8 +25,6 @@ func (r reader) counters(ctx context.Context) (c counters, err error) {
 	switch {
 	case ctx.Err() != nil:
 		return c, ctx.Err()
-	case r.counted != nil:
-		return *r.counted, nil
 	case r.txn == nil:
 		r.s.mu.Lock()
 		defer r.s.mu.Unlock()

@@ -57,9 +57,9 @@ func (r reader) dumpNames(ctx context.Context, yield func(*store.Part) error) er
 
 func (r reader) dumpHosts(ctx context.Context, yield func(*store.Part) error) error {
 	return r.dump(ctx, keyHost, yield, func(key, value []byte) (*store.Part, error) {
-		var kept keptRest
-		err := kept.decode(value)
-		if rest := kept.rest().Lasting(); rest != (frontier.Rest{}) {
+		var rest frontier.Rest
+		err := decodeRest(&rest)(value)
+		if rest = rest.Lasting(); rest != (frontier.Rest{}) {
 			return &store.Part{Host: &frontier.Host{Name: string(key[1:]), Rest: rest}}, err
 		}
 		return nil, err
@@ -212,7 +212,7 @@ func (b *batch) load(p *store.Part) error {
 		}
 		return b.setMeta(p.Value.Name, p.Value.Value)
 	case p.Host != nil:
-		return b.keepHost(p.Host.Name, func(k *keptRest) { *k = keptOf(p.Host.Rest, k.Slot) })
+		return b.keepRest(p.Host.Name, p.Host.Rest)
 	case p.Page != nil:
 		return b.loadPage(p.Page)
 	case p.Last != 0:

@@ -3,7 +3,6 @@ package badger
 import (
 	"context"
 	"encoding/binary"
-	"encoding/json"
 	"fmt"
 	"iter"
 	"time"
@@ -209,11 +208,11 @@ func (b *batch) openHost(name string) error {
 	if b.s.queue.hosts[name] != nil {
 		return nil
 	}
-	var kept keptRest
-	if _, err := b.get(key1(keyHost, name), kept.decode); err != nil {
+	var rest frontier.Rest
+	if _, err := b.get(key1(keyHost, name), decodeRest(&rest)); err != nil {
 		return err
 	}
-	b.s.queue.open(name, kept.rest())
+	b.s.queue.open(name, rest)
 	return nil
 }
 
@@ -245,7 +244,7 @@ func (b *batch) known(id dedup.Hash) (u known, err error) {
 }
 
 func (s *Store) known(txn *badgerdb.Txn, id dedup.Hash) (u known, err error) {
-	if s.urls.mayHave(id) {
+	if s.discovered.Load() {
 		found, err := get(txn, key1(keyURL, id[:]), func(value []byte) error {
 			u, err = decodeKnown(value)
 			return err
@@ -268,7 +267,7 @@ func (b *batch) setKnown(id dedup.Hash, u known) error {
 		return nil
 	}
 	delete(b.recorded, id)
-	b.s.urls.add(id)
+	b.s.discovered.Store(true)
 	return b.set(key1(keyURL, id[:]), u.encode())
 }
 
@@ -428,7 +427,7 @@ func (s *Store) Return(ctx context.Context, c frontier.Claim, rest frontier.Rest
 		if h.rest.Lasting() == before && h.rest.Spent == (frontier.Spent{}) {
 			return nil
 		}
-		return b.keepHost(c.Host, func(k *keptRest) { *k = keptOf(h.rest, k.Slot) })
+		return b.keepRest(c.Host, h.rest)
 	})
 }
 
@@ -446,22 +445,19 @@ func (s *Store) Spend(ctx context.Context, c frontier.Claim, spent frontier.Spen
 
 func (s *Store) Slot(ctx context.Context, host string, least, most time.Duration) (wait time.Duration, err error) {
 	err = s.write(ctx, func(b *batch) error {
-		return b.keepHost(host, func(k *keptRest) { wait = k.Slot.Next(time.Now(), least, most) })
+		return b.keepHost(host, func(r *frontier.Rest) { wait = r.Last.Next(time.Now(), least, most) })
 	})
 	return wait, err
 }
 
 // keepHost changes what is stored about a host.
-func (b *batch) keepHost(host string, change func(*keptRest)) error {
-	var kept keptRest
-	if _, err := b.get(key1(keyHost, host), kept.decode); err != nil {
+func (b *batch) keepHost(host string, change func(*frontier.Rest)) error {
+	var rest frontier.Rest
+	if _, err := b.get(key1(keyHost, host), decodeRest(&rest)); err != nil {
 		return err
 	}
-	change(&kept)
-	value, err := json.Marshal(kept)
-	if err != nil {
-		return err
-	}
+	change(&rest)
+	value := store.AppendStruct(nil, &rest)
 	if err := b.room(1, len(value)+len(host)); err != nil {
 		return err
 	}
@@ -470,16 +466,9 @@ func (b *batch) keepHost(host string, change func(*keptRest)) error {
 
 // State returns the state of a URL.
 func (r reader) State(ctx context.Context, url string) (state frontier.State, err error) {
-	live := r.txn == nil && r.s.reading == nil
 	err = r.in(ctx, func(r reader) error {
 		u, err := r.s.known(r.txn, frontier.ID(url))
-		switch {
-		case err != nil || u.num == 0:
-		case live:
-			if r.s.isInRun(u.num) {
-				u.state = frontier.Pending
-			}
-		default:
+		if err == nil && u.num != 0 {
 			err = r.revisits(ctx, hostPrefix(keyQueue, frontier.HostOf(url)), func(num uint64, _ frontier.Item) error {
 				if num == u.num {
 					u.state = frontier.Pending
@@ -494,13 +483,6 @@ func (r reader) State(ctx context.Context, url string) (state frontier.State, er
 		return nil
 	})
 	return state, err
-}
-
-// isInRun reports whether the URL of a record is pending because it is in a run.
-func (s *Store) isInRun(num uint64) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.queue.runs.pending.has(num)
 }
 
 // URLs yields all URLs in the given state, Pending or Outside. It reads pending URLs from the keys of
@@ -532,29 +514,22 @@ func (r reader) outside(ctx context.Context, fn func(known) error) error {
 	})
 }
 
-// keptRest is the stored form of a frontier.Rest: the fields that the next process needs, such as
-// when the next request to the host is allowed.
-type keptRest struct {
-	Blocked time.Time      `json:"until,omitzero"`
-	Delay   time.Duration  `json:"delay,omitempty"` // in nanoseconds
-	Spent   frontier.Spent `json:"spent,omitzero"`
-
-	Slot frontier.LastSlot `json:"slot,omitzero"`
+// keepRest stores the fields of rest that the next process needs, and keeps the last slot.
+func (b *batch) keepRest(host string, rest frontier.Rest) error {
+	return b.keepHost(host, func(r *frontier.Rest) {
+		last := r.Last
+		*r = rest.Lasting()
+		r.Last = last
+	})
 }
 
-func keptOf(r frontier.Rest, slot frontier.LastSlot) keptRest {
-	return keptRest{r.Blocked.Round(0).UTC(), r.Delay, r.Spent, slot}
-}
-
-func (k keptRest) rest() frontier.Rest {
-	return frontier.Rest{Blocked: k.Blocked, Delay: k.Delay, Spent: k.Spent, Last: k.Slot}.Bounded(time.Now())
-}
-
-func (k *keptRest) decode(value []byte) error {
-	if err := json.Unmarshal(value, k); err != nil {
-		return fmt.Errorf("%w: the stored state of a host cannot be parsed: %v", store.ErrCorrupt, err)
+// decodeRest returns a function that sets rest to a stored value.
+func decodeRest(rest *frontier.Rest) func(value []byte) error {
+	return func(value []byte) error {
+		r, err := store.UnpackStruct[frontier.Rest](value)
+		*rest = r.Bounded(time.Now())
+		return err
 	}
-	return nil
 }
 
 // Hosts yields the hosts that have pending URLs when the loop begins.

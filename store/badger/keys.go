@@ -26,7 +26,8 @@ import (
 //	                             whose postings may be dropped
 //	e NUM8                     → empty; visit NUM is obsolete, and its data is not yet
 //	                             deleted; see obsolete.go
-//	f HOST                     → JSON of [keptRest]: when requests to HOST are allowed
+//	f HOST                     → a [frontier.Rest], as [store.AppendStruct] writes it, with
+//	                             the fields that outlive a run, and the last slot
 //	i                          → JSON of [postings.Manifest]: the files of the index
 //	k LEADER16 RANK8 NUM8      → empty; a member of the cluster of the page with
 //	                             id LEADER. RANK is the complement of the bits of
@@ -97,7 +98,7 @@ import (
 // The keys written before it (t, s, o, j, and the u and q of links) may exist without it after a
 // crash. Such texts, sketches and links are never read, and such postings are ignored.
 const (
-	layoutVersion = 19
+	layoutVersion = 20
 	skinkMagic    = 0x5C
 
 	keyCounters byte = 'c'

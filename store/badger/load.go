@@ -32,6 +32,7 @@ func (s *Store) load() error {
 	s.last = s.counters.Numbers
 	s.visible.Store(s.last)
 	s.opened = s.last
+	s.discovered.Store(s.counters.URLs != frontier.PerState{})
 	err = s.scan(context.Background(), []byte{keyGone}, func(item *badgerdb.Item) error {
 		s.index.Forget([]uint64{lastNum(item.Key())})
 		return nil
@@ -192,12 +193,7 @@ func (s *Store) loadHosts() error {
 		if h == nil {
 			return nil
 		}
-		var kept keptRest
-		if err := item.Value(kept.decode); err != nil {
-			return err
-		}
-		h.rest = kept.rest()
-		return nil
+		return item.Value(decodeRest(&h.rest))
 	})
 }
 

@@ -9,8 +9,8 @@
 // full.
 //
 // The layout on disk is specified in keys.go, and the index that finds pages in package postings.
-// In memory a store keeps filters of its keys, the latest postings, the positions of the URLs in
-// each host's queue, and the counters.
+// In memory a store keeps the latest postings, the positions of the URLs in each host's queue, and
+// the counters.
 //
 // Other processes read an open store through the process that has it open; see [Store.Snapshot] and
 // package store/remote.
@@ -69,10 +69,9 @@ type Store struct {
 	space *disk.Space
 	files *disk.Files
 
-	// urls filters the u keys; see keys.go. index contains the postings under sketch keys, text
-	// hashes and ids. Both have their own locks.
-	urls     urlFilter
-	index    *postings.Index
+	discovered atomic.Bool // whether there are u keys; a store of texts that were not crawled has none
+
+	index    *postings.Index // postings under sketch keys, text hashes and ids; has its own locks
 	sketches sketchCache
 	texts    *textFile // nil unless the store is temporary
 
@@ -248,9 +247,6 @@ func newStore(dir string, opt Options) *Store {
 func (s *Store) start() error {
 	if err := s.load(); err != nil {
 		return errors.Join(err, s.index.Close(), s.closeFiles())
-	}
-	if s.reading == nil {
-		s.background.Go(func() { s.urls.fill(s.life, s) })
 	}
 	if c := s.loss.counters; c != nil {
 		s.loss.Records = c.Records - s.counters.Records

@@ -20,9 +20,8 @@ import (
 // consistent. The reader in a Store has none, and begins one for each call. [Store.Snapshot] creates
 // a reader for many calls.
 type reader struct {
-	s       *Store
-	txn     *badgerdb.Txn // nil means a new one for each call
-	counted *counters     // the counters as of the start of txn; nil means not read yet
+	s   *Store
+	txn *badgerdb.Txn // nil means a new one for each call
 }
 
 // in calls fn with a reader that has a transaction.
@@ -172,9 +171,7 @@ func (s *Store) Snapshot() (*Snapshot, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read store %s: %w", s.name, err)
 	}
-	now := s.counters
-	now.Tally = now.Tally.Clone()
-	return &Snapshot{reader{s, s.db.NewTransaction(false), &now}, hosts}, nil
+	return &Snapshot{reader{s, s.db.NewTransaction(false)}, hosts}, nil
 }
 
 // Hosts yields the hosts that had pending URLs when the snapshot was taken.

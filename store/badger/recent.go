@@ -6,9 +6,8 @@ import (
 	"skink/dedup"
 )
 
-// recent caches the ids of known URLs. Most links on a page were also on the previous page. The URL
-// filter cannot avoid looking them up, because it can only prove that a URL is unknown. Each id has
-// one slot, in which a new id replaces the old one. Whole ids are compared, so no URL is mistaken
+// recent caches the ids of known URLs. Most links on a page were also on the previous page. Each id
+// has one slot, in which a new id replaces the old one. Whole ids are compared, so no URL is mistaken
 // for another. The store's lock guards the cache.
 type recent []dedup.Hash
 

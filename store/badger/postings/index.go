@@ -2,8 +2,7 @@
 // a key: a band of a sketch, a text hash, or a page id. It uses its store only through
 // [ManifestStore].
 //
-// Start with [New], [Index.Open] and [Index.Start]. Then use [Index.Post] and [Index.Find]. A
-// [Filter] proves that a key is not in a store. Package badger uses one for the keys of URLs.
+// Start with [New], [Index.Open] and [Index.Start]. Then use [Index.Post] and [Index.Find].
 //
 // # The index
 //
