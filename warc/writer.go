@@ -30,8 +30,6 @@ import (
 // digests.
 type Options struct {
 	Plain bool // do not compress the records
-
-	NewID func() string // returns the id for a new record; nil means a random UUID
 }
 
 // Append appends a record to dst, compressed as a separate gzip member unless o.Plain is set. It
@@ -46,7 +44,7 @@ func (o Options) Append(dst []byte, r *Record) ([]byte, error) {
 		if n, err := r.length(); err != nil || n != int64(len(block)) {
 			return dst, fmt.Errorf("write a record: its Content-Length is %q, but its block has %d bytes", r.Header.Get("Content-Length"), len(block))
 		}
-	} else if err := o.complete(r, block); err != nil {
+	} else if err := complete(r, block); err != nil {
 		return dst, fmt.Errorf("write a record: %w", err)
 	}
 	head, err := r.Header.append([]byte(version + "1.1\r\n"))
@@ -75,7 +73,7 @@ func readBlock(block io.Reader) ([]byte, error) {
 
 // complete adds the id, digests and length to the header of a new record whose content is block. It
 // returns an error if the type or the date is missing.
-func (o Options) complete(r *Record, block []byte) error {
+func complete(r *Record, block []byte) error {
 	h := &r.Header
 	if r.Type() == "" || r.Date().IsZero() {
 		return errors.New("the record has no type or no date")
@@ -84,11 +82,7 @@ func (o Options) complete(r *Record, block []byte) error {
 		return err
 	}
 	if !h.Has("WARC-Record-ID") {
-		id := o.NewID
-		if id == nil {
-			id = randomID
-		}
-		h.Add("WARC-Record-ID", id())
+		h.Add("WARC-Record-ID", randomID())
 	}
 	blockDigest := Digest(block)
 	if !h.Has("WARC-Payload-Digest") {

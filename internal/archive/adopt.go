@@ -132,7 +132,7 @@ const listName = "archives"
 const archivists = "the list of workers with archives" // in errors
 
 // enlist adds a worker to the list of workers that have archive files.
-func enlist(ctx context.Context, s RecordStore, worker string) error {
+func enlist(ctx context.Context, s store.Store, worker string) error {
 	return store.ChangeMeta(ctx, s, listName, archivists, func(names *[]string) (*[]string, error) {
 		switch {
 		case names == nil:

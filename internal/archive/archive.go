@@ -11,7 +11,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"os"
 	"path/filepath"
 	"sync"
@@ -22,7 +21,6 @@ import (
 	"skink/base/lock"
 	"skink/crawler/wire"
 	"skink/dedup"
-	"skink/frontier"
 	"skink/internal/corpus"
 	"skink/store"
 	"skink/warc"
@@ -57,17 +55,6 @@ const DefaultSize = 1 << 30
 // memory, and takes about 60 MB for that many.
 const maxEntries = 250_000
 
-type RecordStore interface {
-	Commit(ctx context.Context, entries []*store.Entry) ([]store.Outcome, error)
-	Changes(ctx context.Context, after store.Cursor, want store.Want) iter.Seq2[*store.Change, error]
-	Pages(ctx context.Context, ids []dedup.Hash, want store.Want) ([]*store.Content, error)
-	End(ctx context.Context) (store.Cursor, error)
-	Meta(ctx context.Context, name string) ([]byte, error)
-	SetMeta(ctx context.Context, name string, value []byte) error
-	SwapMeta(ctx context.Context, name string, old, value []byte) error
-	Requeue(ctx context.Context, items []frontier.Item) (int, error)
-}
-
 var pack warc.Options // compresses each record
 
 // An Archive writes the files of a running crawl. Its methods are safe for concurrent use.
@@ -76,7 +63,7 @@ var pack warc.Options // compresses each record
 // can be given away. The first private response creates the first of these files.
 type Archive struct {
 	dir   string
-	store RecordStore
+	store store.Store
 	opt   Options
 	pages *batcher.Batcher[*call, struct{}]
 	brief *batcher.Gatherer[*call, struct{}] // pages that visits found unchanged
@@ -374,8 +361,12 @@ func (a *Archive) Sync() error {
 	return a.failed
 }
 
-// Close closes the open files, and writes their indexes. The archive must not be used afterwards.
+// Close closes the open files, and writes their indexes. The archive must not be used afterwards, but
+// can be closed again. Close does nothing if a is nil.
 func (a *Archive) Close() error {
+	if a == nil {
+		return nil
+	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, v := range []*volume{a.public, a.private} {

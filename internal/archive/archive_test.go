@@ -52,7 +52,7 @@ func commit(t *testing.T, a *Archive, p *crawler.Page, e *store.Entry) store.Out
 	return outcome
 }
 
-func open(t *testing.T, dir string, s RecordStore, opt Options) *Archive {
+func open(t *testing.T, dir string, s store.Store, opt Options) *Archive {
 	t.Helper()
 	a, lost, err := Open(t.Context(), dir, s, opt)
 	if err != nil || lost > 0 {

@@ -30,7 +30,7 @@ var ErrElsewhere = errors.New("the archive of this crawl is in another folder")
 // the last committed page. It returns the number of committed pages whose responses are missing,
 // because of a power failure or because the open file was deleted. Open queues their URLs again, so
 // that new responses replace the missing ones.
-func Open(ctx context.Context, dir string, s RecordStore, opt Options) (a *Archive, lost int, err error) {
+func Open(ctx context.Context, dir string, s store.Store, opt Options) (a *Archive, lost int, err error) {
 	if dir, err = filepath.Abs(dir); err != nil {
 		return nil, 0, err
 	}

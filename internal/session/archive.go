@@ -10,78 +10,26 @@ import (
 	"strings"
 
 	"skink/base/harmless"
-	"skink/crawler"
-	"skink/extract/selector"
-	"skink/frontier"
 	"skink/internal/archive"
 	"skink/internal/corpus"
-	"skink/internal/ingest"
 	"skink/report"
 	"skink/store"
 	"skink/store/precedence"
 	"skink/warc"
 )
 
-// A keeping holds the web archive (WARC) to which a run writes responses, if the user asked for
-// one.
-type keeping struct {
-	archive *archive.Archive // nil if there is none, or after close
-}
-
-// commit returns a function that makes a writer for a page. The writer archives the page's response
-// and commits its record to the store. commit returns nil if there is no archive.
-func (k *keeping) commit() func(*crawler.Page) ingest.EntryWriter {
-	if k.archive == nil {
-		return nil
-	}
-	return k.archive.Answer
-}
-
-// connect gives a crawl the archive, if there is one. Status 304 (Not Modified) can only refer to responses that
-// the archive has, and to pages that were read with the selectors that apply now.
-func (k *keeping) connect(o *crawler.Options, s store.Reader, selectors func(host string) selector.Rules, reselected bool) {
-	a := k.archive
-	if a != nil {
-		o.OnAnswer, o.Posted = a.Keep, a.Posted
-	}
-	if a != nil || reselected {
-		o.MayConfirm = func(ctx context.Context, url string) (bool, error) {
-			r, err := recordOf(ctx, s, url)
-			return r != nil && (a == nil || a.Has(r)) && r.Selectors == selectors(frontier.HostOf(url)).ID(), err
-		}
-	}
-}
-
 // archiveOrder writes the order of hosts to the archive, if there is one.
-func (r *run) archiveOrder(kept *keeping, order *precedence.Order) {
-	if kept.archive == nil {
+func (r *run) archiveOrder(a *archive.Archive, order *precedence.Order) {
+	if a == nil {
 		return
 	}
 	private := func(host string) bool { return r.opt.Crawl.IsPrivate("http://" + host) }
 	all := func(string) bool { return false }
-	kept.archive.SetSeeds(archive.Seeds{Public: order.Text(private), Private: order.Text(all)})
+	a.SetSeeds(archive.Seeds{Public: order.Text(private), Private: order.Text(all)})
 }
 
-// inStep returns a store whose Sync first syncs the archive. So even after a power failure, the
+// An inStep is a store whose Sync first syncs the archive. So even after a power failure, the
 // archive has the response for every record in the store.
-func (k *keeping) inStep(s *NamedStore) *NamedStore {
-	if k.archive == nil {
-		return s
-	}
-	with := *s
-	with.Store = inStep{s.Store, k.archive}
-	return &with
-}
-
-// Further calls do nothing.
-func (k *keeping) close() error {
-	a := k.archive
-	if k.archive = nil; a == nil {
-		return nil
-	}
-	return a.Close()
-}
-
 type inStep struct {
 	store.Store
 	archive *archive.Archive
@@ -97,19 +45,19 @@ func (s inStep) Sync() error {
 // resumeArchive opens the archive of a crawl if a process was killed while writing an archive file.
 // That file must be completed, even if the crawl has nothing left to fetch. It also completes files
 // that other dead workers left open.
-func (r *run) resumeArchive(ctx context.Context) (*keeping, error) {
-	kept, dir := &keeping{}, r.opt.Archive.Dir
+func (r *run) resumeArchive(ctx context.Context) (a *archive.Archive, err error) {
+	dir := r.opt.Archive.Dir
 	if dir == "" {
-		return kept, nil
+		return nil, nil
 	}
 	unfinished, err := archive.Unfinished(ctx, dir, r.store, r.archivist())
 	if err == nil && unfinished {
-		err = r.openArchive(ctx, kept)
+		a, err = r.openArchive(ctx)
 	}
-	if err != nil {
-		return kept, err
+	if err == nil {
+		err = r.adopt(ctx)
 	}
-	return kept, r.adopt(ctx)
+	return a, err
 }
 
 // adopt completes the archive files that dead workers left open in the archive's folder. A file
@@ -138,20 +86,18 @@ func (r *run) scope() archive.Seeds {
 
 func (r *run) overrides() Overrides { return r.opt.Crawl.Hosts.Reasons() }
 
-func (r *run) openArchive(ctx context.Context, kept *keeping) error {
+// openArchive returns nil if the options ask for no archive.
+func (r *run) openArchive(ctx context.Context) (*archive.Archive, error) {
 	to := r.opt.Archive
-	if kept.archive != nil {
-		return nil
-	}
 	switch {
 	case to.Dir == "" && r.now.Load() != nil: // an earlier round has warned
-		return nil
+		return nil, nil
 	case to.Dir == "":
-		return r.withoutArchive(ctx)
+		return nil, r.withoutArchive(ctx)
 	}
 	worker := r.archivist()
 	if r.store.Shared && worker == "" {
-		return usagef("--warc: each worker of a shared store needs a name, which identifies its archive files: give --worker NAME")
+		return nil, usagef("--warc: each worker of a shared store needs a name, which identifies its archive files: give --worker NAME")
 	}
 	robots := "obey"
 	if r.opt.Crawl.IgnoreRobots {
@@ -168,7 +114,7 @@ func (r *run) openArchive(ctx context.Context, kept *keeping) error {
 	for _, dir := range to.Refers {
 		files, err := Referred(dir)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		for _, f := range files {
 			refers = append(refers, f.Name)
@@ -190,16 +136,15 @@ func (r *run) openArchive(ctx context.Context, kept *keeping) error {
 	})
 	if errors.Is(err, archive.ErrElsewhere) {
 		dir, _ := archive.FolderOf(ctx, r.store, worker)
-		return usagef("--warc %s: the archive of the crawl in %s is in %s: use that folder, or move its files to the new folder", to.Dir, r.store.Name, dir)
+		return nil, usagef("--warc %s: the archive of the crawl in %s is in %s: use that folder, or move its files to the new folder", to.Dir, r.store.Name, dir)
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if lost > 0 {
 		r.out.Say("the responses for %s are missing from the archive in %s, perhaps because of a power failure: the crawl fetches these pages again", report.Counted(lost, "page"), to.Dir)
 	}
-	kept.archive = a
-	return nil
+	return a, nil
 }
 
 // Referred returns the archive files in a folder that --warc-refers names: files with one gzip member for

@@ -23,6 +23,7 @@ import (
 	"skink/dedup"
 	"skink/extract/selector"
 	"skink/frontier"
+	"skink/internal/archive"
 	"skink/internal/ingest"
 	"skink/report"
 	"skink/store"
@@ -91,7 +92,7 @@ func (r *run) round(ctx context.Context) (sum Summary, err error) {
 		return sum, err
 	}
 	kept, err := r.resumeArchive(ctx)
-	defer func() { err = cmp.Or(err, kept.close()) }()
+	defer func() { err = cmp.Or(err, kept.Close()) }()
 	if err != nil {
 		return sum, err
 	}
@@ -108,12 +109,14 @@ func (r *run) round(ctx context.Context) (sum Summary, err error) {
 	if err != nil {
 		return sum, err
 	}
-	if err := r.openArchive(ctx, kept); err != nil {
-		return sum, err
+	if kept == nil {
+		if kept, err = r.openArchive(ctx); err != nil {
+			return sum, err
+		}
 	}
 	r.archiveOrder(kept, order)
 	end, err := r.crawl(ctx, p, order, kept)
-	if err = cmp.Or(err, kept.close()); err == nil && ctx.Err() == nil {
+	if err = cmp.Or(err, kept.Close()); err == nil && ctx.Err() == nil {
 		err = r.adopt(ctx)
 	}
 	if err == nil {
@@ -144,7 +147,7 @@ func isStop(err error) bool {
 	return errors.Is(err, errMaxTime) || errors.Is(err, context.Canceled)
 }
 
-func (r *run) crawl(ctx context.Context, p plan, order *precedence.Order, kept *keeping) (end outcome, err error) {
+func (r *run) crawl(ctx context.Context, p plan, order *precedence.Order, kept *archive.Archive) (end outcome, err error) {
 	following, err := r.openConsumers(ctx)
 	if err != nil {
 		return end, err
@@ -161,11 +164,18 @@ func (r *run) crawl(ctx context.Context, p plan, order *precedence.Order, kept *
 	if r.opt.LogURLs {
 		urls = &urlLog{log: r.out.Log}
 	}
-	s := r.meter.timed(kept.inStep(r.store))
+	with := *r.store
+	if kept != nil {
+		with.Store = inStep{r.store.Store, kept}
+	}
+	s := r.meter.timed(&with)
 	book := r.book(p.crawl.Folders)
 	judging := r.judging(&p.crawl, order)
 	judging.Anchors, judging.Limit, judging.Requisites = r.opt.Anchors, p.crawl.MaxPages, p.crawl.Requisites
-	judging.Learn, judging.Archive, judging.OnStored = book, kept.commit(), urls.add
+	judging.Learn, judging.OnStored = book, urls.add
+	if kept != nil {
+		judging.Archive = kept.Answer
+	}
 	pipeline, err := ingest.New(ctx, s, judging)
 	if err != nil {
 		return end, errors.Join(err, r.closeConsumers(ctx, following))
@@ -177,8 +187,14 @@ func (r *run) crawl(ctx context.Context, p plan, order *precedence.Order, kept *
 	o.Connections = affordable(o.Connections, disk.FileLimit())
 	m := &moves{run: r, pipeline: pipeline, seeds: p.seeds, options: &o, archived: func(order *precedence.Order) { r.archiveOrder(kept, order) }}
 	o.OnSeed = func(from, to string) error { return m.moved(ctx, from, to) }
-	kept.connect(&o, r.store, judging.Select, r.settings.Reselected)
-	if kept.archive != nil {
+	if kept != nil || r.settings.Reselected {
+		o.MayConfirm = func(ctx context.Context, url string) (bool, error) { // status 304 (Not Modified) can only refer to what the archive has, and to pages that were read with the selectors that apply now
+			known, err := recordOf(ctx, r.store, url)
+			return known != nil && (kept == nil || kept.Has(known)) && known.Selectors == judging.Select(frontier.HostOf(url)).ID(), err
+		}
+	}
+	if kept != nil {
+		o.OnAnswer, o.Posted = kept.Keep, kept.Posted
 		if o.OnReused = p.again.reusedFile; o.Requisites {
 			o.SharedFiles = func(ctx context.Context) (int, error) {
 				if r.shared.Swap(true) {
