@@ -133,11 +133,14 @@ func (r *Row) Size() (n int) {
 // Schema returns the schema of the row's file.
 func (r *Row) Schema() *Schema { return r.schema }
 
-// Value returns the value of a row in a top-level column: a string, an int64, a float64 or a bool.
-// It returns nil for a missing value, and a value of another type for other columns, such as lists.
+// Value returns the value of a row in a column: a string, an int64, a float64 or a bool. A name such as "a.b" is
+// that of the column "b" in the group "a". It returns nil for a missing value, and a value of another type for other columns, such as lists.
 // The result ok reports whether the column exists.
 func (r *Row) Value(name string) (value any, ok bool) {
 	leaf, ok := r.schema.of.Lookup(name)
+	if !ok {
+		leaf, ok = r.schema.of.Lookup(strings.Split(name, ".")...)
+	}
 	if !ok && slices.Contains(r.schema.Names(), name) {
 		return []any{}, true // a list or a group
 	}
@@ -148,7 +151,7 @@ func (r *Row) Value(name string) (value any, ok bool) {
 		if v.Column() != leaf.ColumnIndex {
 			continue
 		}
-		if leaf.Node.Repeated() {
+		if leaf.MaxRepetitionLevel > 0 {
 			return []any{}, true
 		}
 		return plain(v), true

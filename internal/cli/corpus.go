@@ -29,8 +29,8 @@ func addCorpusFlags(flags *pflag.FlagSet) *corpusFlags {
 	f := &corpusFlags{maxBad: -1}
 	flags.Var(expressions(&f.include), "include", "`REGEXP` read only files whose path matches this regular expression, even if their type is unknown (repeatable)")
 	flags.Var(expressions(&f.exclude), "exclude", "`REGEXP` do not read files whose path matches this regular expression (repeatable)")
-	flags.StringVar(&f.fields.Text, "text-field", "", "`NAME` read the text of a record from this field or column (default: text, content, body, raw_content, document, html or raw_html)")
-	flags.StringVar(&f.fields.ID, "id-field", "", "`NAME` read the name of a record from this field or column (default: url, uri, id, _id, docid, doc_id or document_id; else FILE:LINE)")
+	flags.StringArrayVar(&f.fields.Text, "text-field", nil, "`NAME` read the text of a record from this field, such as meta.body; repeat it to join fields (default: the usual fields, such as text)")
+	flags.StringVar(&f.fields.ID, "id-field", "", "`NAME` read the name of a record from this field or column (default: the usual fields, such as url; else FILE:LINE)")
 	flags.Var(whole(&f.maxBad, -1, "0 or more, or -1 for no limit"), "max-bad", "`N` stop if more than N records cannot be read; 0 stops at the first, and -1 means no limit")
 	return f
 }
@@ -107,6 +107,7 @@ func (r *reading) nothing(withoutText int64) error {
 type corpusOutFlags struct {
 	unique, duplicates string // file names; "" means none, "-" standard output
 	dir                string // folder for one file of kept records per input; "" means none
+	statistics         string // file name; "" means none
 	annotate           bool
 
 	files map[string]string // path of each input's output below dir, by input name; set only with dir
@@ -117,26 +118,35 @@ func addCorpusOutFlags(flags *pflag.FlagSet) *corpusOutFlags {
 	flags.StringVar(&f.unique, "unique", "", "`FILE` write the kept records, unchanged and in order, to this file (compressed if it ends in .gz or .zst), or to standard output (-)")
 	flags.StringVar(&f.duplicates, "duplicates", "", "`FILE` write the duplicates to this file, each with its verdict, leader and resemblance; the file may be the same as for --unique")
 	flags.StringVar(&f.dir, "out-dir", "", "`DIR` write the kept records of each input file to a file with the same name in this new folder")
+	flags.StringVar(&f.statistics, "statistics", "", "`FILE` write a CSV table of the records, words and bytes with each verdict, in all, by input file and by language")
 	isOutput(flags, "unique", fileOutput, "--duplicates")
 	isOutput(flags, "duplicates", fileOutput, "--unique")
 	isOutput(flags, "out-dir", folderOutput, "")
+	isOutput(flags, "statistics", fileOutput, "")
 	flags.BoolVar(&f.annotate, "annotate", false, "add the verdict, the leader and the resemblance to kept records, not only to duplicates")
 	return f
 }
 
-func (f *corpusOutFlags) given() bool { return f.unique != "" || f.duplicates != "" || f.dir != "" }
+func (f *corpusOutFlags) given() bool {
+	return f.unique != "" || f.duplicates != "" || f.dir != "" || f.statistics != ""
+}
 
 // A corpusOut writes kept records to one file and duplicates to another. Records for a nil writer
 // are dropped. If shards is not nil, the kept records go to shards instead of unique.
 type corpusOut struct {
 	unique, duplicates *corpus.Writer
 	shards             *shards
+	statistics         statistics
+	size               func(*store.Record) int // returns the size of the cluster of a page; nil if it is not known
 }
 
 // write opens the output files, calls fill with writers to them, and closes them. The files get
 // their names only if fill succeeds, so a failed run leaves older files unchanged.
 func (f *corpusOutFlags) write(ctx context.Context, con Console, fill func(*corpusOut) error) error {
-	out := &corpusOut{}
+	out := &corpusOut{statistics: statistics{}}
+	if to, judge := con.files.Of("--statistics"), fill; to != nil {
+		fill = func(out *corpusOut) error { return cmp.Or(judge(out), out.statistics.write(ctx, to)) }
+	}
 	inner := func() error { return fill(out) }
 	if dir := con.files.Of("--out-dir"); dir != nil {
 		inner = func() error {
@@ -182,6 +192,10 @@ func into(ctx context.Context, file *output.File, annotate bool, to **corpus.Wri
 func (o *corpusOut) take(r *corpus.Record, page *store.Record) error {
 	note, to := noteOf(page), o.unique
 	kept := page.Verdict != dedup.Exact && page.Verdict != dedup.Near
+	if o.size != nil {
+		note.ClusterSize = o.size(page)
+	}
+	o.statistics.take(r, page, note.Verdict, kept)
 	if o.shards != nil {
 		if err := o.shards.take(r, note, kept); err != nil {
 			return err
@@ -200,7 +214,10 @@ func (o *corpusOut) take(r *corpus.Record, page *store.Record) error {
 const noText = "no text"
 
 func noteOf(page *store.Record) corpus.Note {
-	note := corpus.Note{Verdict: cmp.Or(string(page.Verdict), noText)}
+	note := corpus.Note{Verdict: string(page.Verdict), Cluster: cmp.Or(page.DuplicateOf, page.URL)}
+	if note.Verdict == "" {
+		return corpus.Note{Verdict: noText}
+	}
 	if page.Verdict == dedup.Exact || page.Verdict == dedup.Near {
 		note.DuplicateOf, note.Resemblance, note.Containment = page.DuplicateOf, page.Resemblance, page.Containment
 	}

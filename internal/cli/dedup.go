@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -57,10 +58,10 @@ This command prints the pairs of texts with a resemblance of at least 0.9:
 		{"pairs", ignores, "format,top", "no report is printed"},
 		{"annotate", modifies, "unique,out-dir,duplicates", ""},
 		{"unique", excludes, "out-dir", "both write the kept records"},
-		{"keep=longest", excludes, "store", "a store judges records in the order in which they are read"},
-		{"keep=longest", excludes, "pairs", "no text is kept or dropped"},
+		{"keep", excludes, "store", "a store judges records in the order in which they are read"},
+		{"keep", excludes, "pairs", "no text is kept or dropped"},
 		{"against", excludes, "store", "texts are compared with a store that is not changed"},
-		{"against", excludes, "keep=longest,pairs", "texts are compared in the order of the input"},
+		{"against", excludes, "keep,pairs", "texts are compared in the order of the input"},
 	}),
 }
 
@@ -103,18 +104,16 @@ type dedupRun struct {
 	con         Console
 	report      report.Options
 	reading     *reading
-	whole       *complete.Whole // result of comparing all texts with each other; nil without --keep longest
+	whole       *complete.Whole // result of comparing all texts with each other; nil with --keep first
 }
 
 func (d *dedupRun) run(ctx context.Context, args []string) (err error) {
-	for _, path := range args {
-		if _, err := os.Stat(path); err != nil && path != "-" {
-			return fmt.Errorf("dedup: %w", plainError(path, err))
-		}
+	if err := exist(args); err != nil {
+		return err
 	}
 	paceCollector(*d.memory/heapShare, *d.memory, completePercent)
 	in := d.inputs(args)
-	if err := d.con.files.Inputs(in.Among); err != nil {
+	if err := cmp.Or(in.Fields.Check(), d.con.files.Inputs(in.Among)); err != nil {
 		return usageError{Err: err}
 	}
 	if d.records.dir != "" {
@@ -122,12 +121,13 @@ func (d *dedupRun) run(ctx context.Context, args []string) (err error) {
 			return err
 		}
 	}
-	if d.keep.longest() && d.records.given() {
-		if err := readTwice(args); err != nil {
+	if !d.keep.first() && d.records.given() {
+		if err := readTwice("--keep "+d.keep.keep, args); err != nil {
 			return err
 		}
 	}
-	if _, err := session.RuleOf(d.rule.settings()); err != nil {
+	rule, err := session.RuleOf(d.rule.settings())
+	if err := cmp.Or(err, d.keep.check(rule)); err != nil {
 		return err
 	}
 	s, remove, err := d.openStore(ctx)
@@ -142,7 +142,7 @@ func (d *dedupRun) run(ctx context.Context, args []string) (err error) {
 		defer func() { err = keepFirst(err, stop()) }()
 	}
 	judge := func(over store.Store, known *store.Settings) error {
-		return d.judge(ctx, over, s.Name, s.Shared, in, known)
+		return d.judge(ctx, over, s.Name, in, known)
 	}
 	if len(d.keep.against) == 0 {
 		return judge(s, nil)
@@ -150,7 +150,17 @@ func (d *dedupRun) run(ctx context.Context, args []string) (err error) {
 	if err := session.MayBegin(ctx, s, s.Name); err != nil { // the overlay has the pages of other stores too
 		return err
 	}
-	return d.over(ctx, s, len(d.keep.against)-1, judge)
+	return d.over(ctx, s, judge)
+}
+
+// exist returns an error if one of the paths does not exist.
+func exist(paths []string) error {
+	for _, path := range paths {
+		if _, err := os.Stat(path); err != nil && path != "-" {
+			return fmt.Errorf("dedup: %w", plainError(path, err))
+		}
+	}
+	return nil
 }
 
 // openStore opens the store of --store, or creates a temporary store. Call remove after closing the
@@ -160,6 +170,10 @@ func (d *dedupRun) openStore(ctx context.Context) (s *writeStore, remove func(),
 		s, err = openStore(ctx, d.store, true, 16)
 		return s, func() {}, err
 	}
+	return openTemporary()
+}
+
+func openTemporary() (s *writeStore, remove func(), err error) {
 	dir, remove, err := output.TemporaryFolder(tempStore)
 	if err != nil {
 		return nil, nil, fmt.Errorf("create a temporary store: %w: choose another folder with --store", err)
@@ -174,6 +188,7 @@ func (d *dedupRun) openStore(ctx context.Context) (s *writeStore, remove func(),
 // have at most --memory / recordShare bytes.
 func (d *dedupRun) inputs(args []string) *corpus.Inputs {
 	in := &corpus.Inputs{Paths: args, Stdin: d.con.In, Fields: d.corpus.fields, Include: d.corpus.include, Exclude: d.corpus.exclude}
+	in.Fields.Rank = d.keep.ranking().Field
 	d.reading = &reading{corpusFlags: d.corpus, to: d.con.Err}
 	in.Unreadable, in.Passed = d.reading.missed, d.reading.passed.Add
 	in.Odd = func(err error) { fmt.Fprintf(d.con.Err, "skink: %s\n", harmless.Error(err)) }
@@ -187,19 +202,18 @@ const recordShare = 32
 
 // judge judges the inputs and writes the result to the store s. known holds the settings of the
 // --against store, which apply to the inputs too. It is nil without --against.
-func (d *dedupRun) judge(ctx context.Context, s store.Store, name string, shared bool, in *corpus.Inputs, known *store.Settings) error {
+func (d *dedupRun) judge(ctx context.Context, s store.Store, name string, in *corpus.Inputs, known *store.Settings) error {
 	rule, set, err := d.agree(ctx, s, name, known)
 	if err != nil {
 		return err
 	}
-	in.Documents = session.DocumentsOf(set, *d.memory)
-	pipeline, err := ingest.New(ctx, s, ingest.Options{Rule: rule, Markdown: set.Markdown, NoLinks: true, Shared: shared, Temporary: d.store == "", Memory: *d.memory, Documents: in.Documents})
+	pipeline, err := d.pipeline(ctx, s, rule, set, in)
 	if err != nil {
 		return err
 	}
 	err = d.records.write(ctx, d.con, func(out *corpusOut) error {
-		if d.keep.longest() {
-			return d.takeLongest(ctx, s, rule, pipeline, in, out)
+		if !d.keep.first() {
+			return d.takeBest(ctx, s, rule, pipeline, in, out)
 		}
 		names, err := d.take(ctx, pipeline, in, out.take)
 		if err == nil && !d.quiet {
@@ -226,6 +240,12 @@ func (d *dedupRun) judge(ctx context.Context, s store.Store, name string, shared
 	})
 }
 
+// pipeline starts a pipeline that judges the inputs.
+func (d *dedupRun) pipeline(ctx context.Context, s store.Store, rule dedup.Rule, set store.Settings, in *corpus.Inputs) (*ingest.Pipeline, error) {
+	in.Documents = session.DocumentsOf(set, *d.memory)
+	return ingest.New(ctx, s, ingest.Options{Rule: rule, Markdown: set.Markdown, NoLinks: true, Shared: isShared(d.store), Temporary: d.store == "", Memory: *d.memory, Documents: in.Documents})
+}
+
 // take judges the inputs in order. If records must be written, it calls judged with each record and
 // its page. The result counts the names that occurred more than once.
 func (d *dedupRun) take(ctx context.Context, pipeline *ingest.Pipeline, in *corpus.Inputs, judged func(*corpus.Record, *store.Record) error) (names ingest.Names, err error) {
@@ -244,7 +264,7 @@ func (d *dedupRun) take(ctx context.Context, pipeline *ingest.Pipeline, in *corp
 	return names, err
 }
 
-func (d *dedupRun) takeLongest(ctx context.Context, s store.Reader, rule dedup.Rule, pipeline *ingest.Pipeline, in *corpus.Inputs, out *corpusOut) (err error) {
+func (d *dedupRun) takeBest(ctx context.Context, s store.Reader, rule dedup.Rule, pipeline *ingest.Pipeline, in *corpus.Inputs, out *corpusOut) (err error) {
 	n, err := newNotes()
 	if err != nil {
 		return err
@@ -254,22 +274,23 @@ func (d *dedupRun) takeLongest(ctx context.Context, s store.Reader, rule dedup.R
 	if err != nil {
 		return err
 	}
-	if err := d.keepLongest(ctx, s, rule, in, n, out); err != nil || d.quiet {
+	if err := d.keepBest(ctx, s, rule, in, n, out); err != nil || d.quiet {
 		return err
 	}
 	t, err := d.whole.Tally(ctx)
-	if err == nil {
-		d.summarize(t, names)
+	if err != nil {
+		return err
 	}
-	return err
+	d.summarize(t, names)
+	if lacking := t.Pages() - int64(d.whole.Ranked()); in.Fields.Rank != "" && lacking > 0 {
+		fmt.Fprintf(d.con.Err, "skink: texts without %s: %s; they are kept only if no other text of their cluster has it\n", in.Fields.Rank, report.Grouped(lacking))
+	}
+	return nil
 }
 
 func (d *dedupRun) show(pipeline *ingest.Pipeline, in *corpus.Inputs, do func() error) error {
-	if d.quiet || !d.con.Terminal {
-		return do()
-	}
 	size, began := in.Size(), time.Now()
-	return showWhile(d.con, func() string { return judging{in.Read(), size, pipeline.Added(), time.Since(began)}.line() }, do)
+	return showWhile(d.con, d.quiet, func() string { return judging{in.Read(), size, pipeline.Added(), time.Since(began)}.line() }, do)
 }
 
 func (d *dedupRun) summarize(t store.Tally, names ingest.Names) {

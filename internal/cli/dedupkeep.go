@@ -8,13 +8,17 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"math"
 	"os"
 	"reflect"
 	"slices"
+	"strings"
+	"sync/atomic"
 
 	"github.com/spf13/pflag"
 
 	"skink/dedup"
+	"skink/frontier"
 	"skink/internal/complete"
 	"skink/internal/corpus"
 	"skink/internal/output"
@@ -35,34 +39,110 @@ const (
 )
 
 func addKeepFlags(flags *pflag.FlagSet) *keepFlags {
-	f := &keepFlags{keep: keepFirstText}
-	flags.Var(oneOf(&f.keep, keepFirstText, keepLongestText), "keep", "keep the first or the longest text of each cluster; with longest, every text is compared with all others")
-	flags.StringArrayVar(&f.against, "against", nil, "`DIR` also drop texts that duplicate a text in this store; the store is not changed (repeatable)")
+	f := &keepFlags{}
+	flags.StringVar(&f.keep, "keep", keepFirstText, "`first|longest|FIELD` keep this text of each cluster, or that with the largest FIELD; FIELD:min keeps the smallest")
+	flags.StringArrayVar(&f.against, "against", nil, "`PATH` also drop texts that duplicate a text in this store, file or folder, which is not changed (repeatable)")
 	return f
 }
 
-func (f *keepFlags) longest() bool { return f.keep == keepLongestText }
+// first reports whether the first text of each cluster is kept, so texts are judged in order. For all other texts,
+// every text is compared with all others.
+func (f *keepFlags) first() bool { return f.keep == keepFirstText }
 
-// over calls do with s and the stores of --against from the given one on, with whose texts the
-// inputs are compared. It also passes the settings of these stores, because the inputs are judged by
-// the same rule.
-func (d *dedupRun) over(ctx context.Context, s store.Store, from int, do func(store.Store, *store.Settings) error) (err error) {
-	known, set, err := d.openKnown(ctx, d.keep.against[from])
+// ranking returns the options of the comparison that say which text is kept.
+func (f *keepFlags) ranking() (opt complete.Options) {
+	if f.keep == keepLongestText || f.first() {
+		return complete.Options{Longest: !f.first()}
+	}
+	opt.Field, opt.Least = strings.CutSuffix(f.keep, ":min")
+	opt.Field = strings.TrimSuffix(opt.Field, ":max")
+	return opt
+}
+
+// check returns an error if the flags contradict the rule.
+func (f *keepFlags) check(rule dedup.Rule) error {
+	switch opt := f.ranking(); {
+	case opt.Field == "" && !opt.Longest && !f.first():
+		return usagef("--keep %q names no field: use first, longest, or a field such as date or date:min", f.keep)
+	case opt.Field != "" && rule.Contained > 0:
+		return usagef("--keep %s and --rule containment cannot be used together: only a longer text can contain another", f.keep)
+	}
+	return nil
+}
+
+// over calls do with s and the texts of --against, with which the inputs are compared. It also passes the
+// settings of their stores, because the inputs are judged by the same rule; nil means those of the flags.
+func (d *dedupRun) over(ctx context.Context, s store.Store, do func(store.Store, *store.Settings) error) error {
+	var stores, files []string
+	for _, name := range d.keep.against {
+		if badger.IsStore(name) || frontier.HasScheme(name) {
+			stores = append(stores, name)
+		} else {
+			files = append(files, name)
+		}
+	}
+	if err := exist(files); err != nil {
+		return err
+	}
+	return d.overStores(ctx, s, stores, func(s store.Store, set *store.Settings) error {
+		if len(files) == 0 {
+			return do(s, set)
+		}
+		return d.overFiles(ctx, s, files, set, do)
+	})
+}
+
+func (d *dedupRun) overStores(ctx context.Context, s store.Store, names []string, do func(store.Store, *store.Settings) error) (err error) {
+	if len(names) == 0 {
+		return do(s, nil)
+	}
+	last := len(names) - 1
+	known, set, err := d.openKnown(ctx, names[last])
 	if err != nil {
 		return err
 	}
 	defer func() { err = keepFirst(err, known.Close()) }()
-	if from == 0 {
-		return do(overlay.New(s, known), &set)
-	}
-	return d.over(ctx, overlay.New(s, known), from-1, func(s store.Store, first *store.Settings) error {
+	return d.overStores(ctx, overlay.New(s, known), names[:last], func(s store.Store, first *store.Settings) error {
+		if first == nil {
+			return do(s, &set)
+		}
 		has := *first
 		has.Selectors, has.Reselected = set.Selectors, set.Reselected // texts of other hosts may have other selectors
 		if !reflect.DeepEqual(has, set) {
-			return usagef("--against: %s and %s were created with different settings, so texts cannot be compared with both: run skink dedup once for each", d.keep.against[0], d.keep.against[from])
+			return usagef("--against: %s and %s were created with different settings, so texts cannot be compared with both: run skink dedup once for each", names[0], names[last])
 		}
 		return do(s, first)
 	})
+}
+
+// overFiles reads the texts of files into a temporary store, and calls do with s over it.
+func (d *dedupRun) overFiles(ctx context.Context, s store.Store, files []string, set *store.Settings, do func(store.Store, *store.Settings) error) (err error) {
+	known, remove, err := openTemporary()
+	if err != nil {
+		return err
+	}
+	defer remove()
+	defer func() { err = keepFirst(err, known.Close()) }()
+	flags := *d.dedupFlags
+	flags.records, flags.quiet = &corpusOutFlags{}, true
+	of := &dedupRun{dedupFlags: &flags, con: d.con}
+	in := of.inputs(files)
+	if err := d.con.files.Inputs(in.Among); err != nil {
+		return usageError{Err: err}
+	}
+	rule, now, err := d.agree(ctx, known, files[0], set)
+	if err != nil {
+		return err
+	}
+	pipeline, err := of.pipeline(ctx, known, rule, now, in)
+	if err != nil {
+		return err
+	}
+	_, err = of.take(ctx, pipeline, in, nil)
+	if err := keepFirst(err, pipeline.Close()); err != nil {
+		return fmt.Errorf("--against: %w", err)
+	}
+	return do(overlay.New(s, known), &now)
 }
 
 func (d *dedupRun) openKnown(ctx context.Context, name string) (*badger.Store, store.Settings, error) {
@@ -103,16 +183,16 @@ func (d *dedupRun) agree(ctx context.Context, s store.Store, name string, known 
 	if known == nil {
 		return session.Agree(ctx, s, name, d.rule.wanted())
 	}
-	rule, err := session.StoredRule(*known, d.keep.against[0])
+	rule, err := session.StoredRule(*known, name)
 	if err != nil {
 		return rule, *known, err
 	}
 	return rule, *known, store.WriteSettings(ctx, s, *known)
 }
 
-// # Keeping the longest text
+// # Keeping another text than the first
 //
-// The longest text of a cluster is known only after all texts have been read. So if records must be
+// The longest text of a cluster, or that with the largest field, is known only after all texts have been read. So if records must be
 // written, the corpus is read twice: first to judge the records, then to write them. Between the
 // two passes, a temporary file holds each record's number and the id of its page, because a large
 // corpus has too many records to keep these in memory.
@@ -166,14 +246,28 @@ func (n *notes) each(do func(noted) error) error {
 	}
 }
 
-// keepLongest compares all texts of s with each other. If the flags ask for records, it reads the
+// keepBest compares all texts of s with each other. If the flags ask for records, it reads the
 // inputs again, takes the pages of the records from n, and writes each record to the file for its
 // verdict.
-func (d *dedupRun) keepLongest(ctx context.Context, s store.Reader, rule dedup.Rule, in *corpus.Inputs, n *notes, out *corpusOut) (err error) {
-	d.whole, err = complete.Judge(ctx, s, complete.Options{Rule: rule, Longest: true, Memory: *d.memory})
-	if err != nil || !d.records.given() {
+func (d *dedupRun) keepBest(ctx context.Context, s store.Reader, rule dedup.Rule, in *corpus.Inputs, n *notes, out *corpusOut) (err error) {
+	opt := d.keep.ranking()
+	var share atomic.Uint64 // bits of the share of the comparison that is done
+	opt.Rule, opt.Memory, opt.Progress = rule, *d.memory, func(done float64) { share.Store(math.Float64bits(done)) }
+	err = showWhile(d.con, d.quiet, func() string {
+		return fmt.Sprintf("comparing all texts: %.0f%%", 100*math.Float64frombits(share.Load()))
+	}, func() (err error) {
+		d.whole, err = complete.Judge(ctx, s, opt)
 		return err
+	})
+	switch {
+	case err != nil:
+		return err
+	case opt.Field != "" && d.whole.Ranked() == 0:
+		return usagef("--keep %s: no text has the field %q: use first, longest, or a field of the records", d.keep.keep, opt.Field)
+	case !d.records.given():
+		return nil
 	}
+	out.size = d.whole.Size
 	next, stop := iter.Pull2(in.Again().Records(ctx))
 	defer stop()
 	return n.each(func(one noted) error {
@@ -201,14 +295,14 @@ func (d *dedupRun) keepLongest(ctx context.Context, s store.Reader, rule dedup.R
 }
 
 // readTwice returns an error if any of paths can be read only once, such as standard input or a
-// pipe.
-func readTwice(paths []string) error {
+// pipe. flag is the flag that needs two readings.
+func readTwice(flag string, paths []string) error {
 	if slices.Contains(paths, "-") {
-		return usagef("--keep longest reads its input twice: specify files instead of -")
+		return usagef("%s reads its input twice: specify files instead of -", flag)
 	}
 	for _, path := range paths {
 		if info, err := os.Stat(path); err == nil && !info.IsDir() && !info.Mode().IsRegular() {
-			return usagef("--keep longest reads its input twice, and %s is not a regular file", path)
+			return usagef("%s reads its input twice, and %s is not a regular file", flag, path)
 		}
 	}
 	return nil

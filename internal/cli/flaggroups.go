@@ -44,7 +44,7 @@ var flagGroups = map[string][]flagGroup{
 		section("Duplicates", "skink dedup --keep longest --unique kept.jsonl pages.jsonl",
 			"similarity keep against", "rule containment min-words shingle unit form scheme"),
 		section("Output", "skink dedup --unique kept.jsonl.gz pages.jsonl.gz",
-			"unique duplicates pairs format out", "out-dir annotate top quiet"),
+			"unique duplicates pairs format out", "out-dir annotate statistics top quiet"),
 		section("Storage and advanced options", "skink dedup --store corpus --memory 4GB texts",
 			"store", "config memory help"),
 	},

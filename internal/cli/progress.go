@@ -9,7 +9,10 @@ import (
 	"skink/store"
 )
 
-const statusEvery = 200 * time.Millisecond
+const (
+	statusEvery = 200 * time.Millisecond
+	lineEvery   = time.Minute
+)
 
 // clearLine is the escape sequence that moves to the beginning of the terminal's line and erases
 // it.
@@ -34,26 +37,33 @@ func (j judging) line() string {
 		report.Bytes(j.read), of, report.Bytes(int64(rate)), report.Grouped(j.found.Unique), report.Grouped(j.found.Exact), report.Grouped(j.found.Near), report.Grouped(j.found.Thin), left)
 }
 
-// showWhile calls do. If standard error is a terminal, it repeatedly calls now and shows the result
-// as a status line. It erases the line when do returns. Errors printed by do appear on separate
-// lines.
-func showWhile(con Console, now func() string, do func() error) error {
-	if !con.Terminal {
+// showWhile calls do. Until do returns, it repeatedly calls now and shows the result: on a terminal as a status
+// line, which it erases at the end, and otherwise as a line each minute. Errors printed by do appear on
+// separate lines. If quiet is set, it only calls do.
+func showWhile(con Console, quiet bool, now func() string, do func() error) error {
+	if quiet {
 		return do()
+	}
+	every, show, end := lineEvery, func() { fmt.Fprintf(con.Err, "skink: %s\n", now()) }, func() {}
+	if con.Terminal {
+		every, end = statusEvery, func() { fmt.Fprint(con.screen, clearLine) }
+		show = func() {
+			line := now()
+			fmt.Fprint(con.screen, clearLine)
+			fmt.Fprint(con.Err, line[:min(len(line), max(con.Columns()-1, 20))])
+		}
 	}
 	done := make(chan struct{})
 	var wait sync.WaitGroup
 	wait.Go(func() {
-		tick := time.Tick(statusEvery)
+		tick := time.Tick(every)
 		for {
 			select {
 			case <-done:
-				fmt.Fprint(con.screen, clearLine)
+				end()
 				return
 			case <-tick:
-				line := now()
-				fmt.Fprint(con.screen, clearLine)
-				fmt.Fprint(con.Err, line[:min(len(line), max(con.Columns()-1, 20))])
+				show()
 			}
 		}
 	})

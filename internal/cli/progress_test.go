@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"skink/store"
@@ -23,5 +25,21 @@ func TestJudgingLine(t *testing.T) {
 		if got := c.j.line(); got != c.want {
 			t.Errorf("got  %q\nwant %q", got, c.want)
 		}
+	}
+}
+
+// Without a terminal, a line appears each minute, and none with --quiet.
+func TestLinesWithoutATerminal(t *testing.T) {
+	for quiet, want := range map[bool]string{false: "skink: one line\nskink: one line\n", true: ""} {
+		synctest.Test(t, func(t *testing.T) {
+			var said strings.Builder
+			err := showWhile(Console{Err: &said}, quiet, func() string { return "one line" }, func() error {
+				time.Sleep(2*lineEvery + time.Second)
+				return nil
+			})
+			if err != nil || said.String() != want {
+				t.Errorf("quiet %t: %q, %v; want %q", quiet, said.String(), err, want)
+			}
+		})
 	}
 }

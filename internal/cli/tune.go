@@ -93,10 +93,7 @@ func (f *tuneFlags) run(ctx context.Context, con Console, args []string) error {
 		result, err = f.tune(ctx, con, args[0], &p)
 		return err
 	}
-	if f.quiet {
-		con.Terminal = false
-	}
-	if err := showWhile(con, p.line, tune); err != nil {
+	if err := showWhile(con, f.quiet, p.line, tune); err != nil {
 		return err
 	}
 	if f.json {

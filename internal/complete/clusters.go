@@ -15,6 +15,7 @@ import (
 type clustering struct {
 	found   *dedup.Taken
 	leaders []int32   // leader of each text; a text in no other's cluster is its own leader
+	sizes   []int32   // number of pages in the cluster that each text leads
 	led     []int32   // the other texts by leader, each leader's in descending order of resemblance, then by rank
 	alike   []float64 // resemblance of each pair in found if the rule is containment, else nil
 }
@@ -76,11 +77,21 @@ func (w *Whole) followers(leader dedup.Hash) iter.Seq[int32] {
 	}
 }
 
+// Size returns the number of pages in the cluster of a page, itself included, or 0 for a page that was not
+// compared.
+func (w *Whole) Size(r *store.Record) int {
+	page, ok := w.pages.find(r.ID)
+	if !ok {
+		return 0
+	}
+	return int(w.sizes[w.leaders[w.pages.text[page]]])
+}
+
 // Clusters yields the clusters with at least two pages, largest first. Clusters of the same size
 // are in the order of precedence of their leaders.
 func (w *Whole) Clusters(ctx context.Context) iter.Seq2[store.Cluster, error] {
 	return func(yield func(store.Cluster, error) bool) {
-		sizes := w.pages.sizes(w.leaders)
+		sizes := w.sizes
 		var leading []int32
 		for i, size := range sizes {
 			if size > 1 {

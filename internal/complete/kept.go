@@ -74,7 +74,7 @@ type stateHash struct{ hash.Hash }
 
 func newState(opt Options) stateHash {
 	h := stateHash{sha256.New()}
-	fmt.Fprintf(h, "%d %d %+v %t\n", keptVersion, dedup.TokenizerVersion, opt.Rule, opt.Longest)
+	fmt.Fprintf(h, "%d %d %+v %+v\n", keptVersion, dedup.TokenizerVersion, opt.Rule, rankingOf(opt))
 	return h
 }
 

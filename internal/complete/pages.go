@@ -1,12 +1,16 @@
 package complete
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/binary"
+	"encoding/json"
+	"fmt"
 	"iter"
 	"math"
 	"slices"
+	"strconv"
 
 	"skink/dedup"
 	"skink/store"
@@ -86,34 +90,99 @@ func (w *Whole) rowOf(r *store.Record, place int) []byte {
 	if standing.Names != "" {
 		one.Names = dedup.HashOf([]byte(standing.Names))
 	}
-	b, _ := binary.Append(w.by.key(&standing, one.Words, place), binary.BigEndian, one) // all fields have a fixed size
+	if w.by.valueOf(r) != "" {
+		w.ranked++
+	}
+	b, _ := binary.Append(w.by.key(r, &standing, place), binary.BigEndian, one) // all fields have a fixed size
 	return b
 }
 
-// A ranking is an order of pages: by precedence, or with the longest text first. The second order
-// is for a corpus that should keep as much text as possible. Of equally long texts, the one stored
-// first is first if stored is set, and otherwise precedence decides.
+// A ranking is an order of pages: by the value of a field, by the length of their texts, and by precedence.
+// The longest come first in a corpus that should keep as much text as possible. Of equal pages, the
+// one stored first is first if stored is set, and otherwise precedence decides.
 //
 // When a page was first seen does not count, because that depends on the timing of the crawl.
-type ranking struct{ longest, stored bool }
+type ranking struct {
+	longest, stored bool
+	field           string // see [Options.Field]
+	least           bool
+}
 
-func (r ranking) key(s *precedence.Standing, words uint32, place int) (key []byte) {
-	if r.longest {
-		key = binary.BigEndian.AppendUint32([]byte{uint8(s.Withheld())}, math.MaxUint32-words)
+func rankingOf(opt Options) ranking {
+	if opt.Rule.Contained > 0 {
+		return ranking{longest: true, stored: opt.Longest}
 	}
-	if r.longest && r.stored {
+	return ranking{opt.Longest, opt.Longest || opt.Field != "", opt.Field, opt.Least}
+}
+
+func (r ranking) key(page *store.Record, s *precedence.Standing, place int) (key []byte) {
+	if r.longest || r.stored {
+		key = []byte{uint8(s.Withheld())}
+	}
+	if r.field != "" {
+		key = r.appendValue(key, r.valueOf(page))
+	}
+	if r.longest {
+		key = binary.BigEndian.AppendUint32(key, math.MaxUint32-uint32(page.Words))
+	}
+	if r.stored {
 		return binary.BigEndian.AppendUint32(key, uint32(place))
 	}
 	return appendText(s.Key(key), s.URL)
 }
 
+// valueOf returns the value of the field of a page, or "" if it has none.
+func (r ranking) valueOf(page *store.Record) string {
+	var all map[string]any
+	d := json.NewDecoder(bytes.NewReader(page.Fields))
+	d.UseNumber()
+	if r.field == "" || d.Decode(&all) != nil || all[r.field] == nil {
+		return ""
+	}
+	return fmt.Sprint(all[r.field])
+}
+
+// These begin the keys of values, which are in this order whichever of them come first.
+const (
+	numberKey byte = iota
+	textKey
+	noKey
+)
+
+func (r ranking) appendValue(key []byte, value string) []byte {
+	start := len(key) + 1
+	number, err := strconv.ParseFloat(value, 64)
+	switch {
+	case value == "":
+		return append(key, noKey)
+	case err == nil && !math.IsNaN(number):
+		bits := math.Float64bits(number + 0) // -0 is 0
+		if number < 0 {
+			bits = ^bits
+		} else {
+			bits |= 1 << 63
+		}
+		key = binary.BigEndian.AppendUint64(append(key, numberKey), bits)
+	default:
+		key = appendText(append(key, textKey), value)
+	}
+	if !r.least {
+		for i := range key[start:] {
+			key[start+i] ^= 0xFF
+		}
+	}
+	return key
+}
+
 func (r ranking) why(a, b *store.Record, order *precedence.Order) string {
 	x, y := precedence.Of(a, order), precedence.Of(b, order)
 	switch {
-	case !r.longest || x.Withheld() != y.Withheld() || a.Words == b.Words && !r.stored:
+	case x.Withheld() == y.Withheld() && r.valueOf(a) != r.valueOf(b):
+		return r.field + " " + r.valueOf(a)
+	case !r.longest && !r.stored || x.Withheld() != y.Withheld() || a.Words == b.Words && !r.stored:
 		y.Seen = x.Seen
 		return string(precedence.Why(&x, &y))
-	case a.Words != b.Words:
+	case r.longest && a.Words != b.Words:
 		return "longest text"
 	}
 	return string(precedence.FirstSeen)
@@ -137,7 +206,7 @@ func (w *Whole) rank(ctx context.Context, n int, rows iter.Seq2[[]byte, error]) 
 	p.byID = sortedBy(p.ids)
 	e.pages, e.of = p, firstOf(hashes)
 	order := numbers(n)
-	if !w.by.longest {
+	if !w.by.longest && !w.by.stored {
 		order = e.order()
 	}
 	w.arrange(order, e.of, words)

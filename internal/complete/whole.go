@@ -52,6 +52,7 @@ type Whole struct {
 	memory     int64
 	begun      keptMatches // where an interrupted comparison of the same input ended
 	order      *precedence.Order
+	ranked     int    // number of compared pages with the field by which they are ranked
 	state      string // hash that identifies the input of the comparison; see kept.go
 	pages      pages  // the compared pages
 	short      []bool // for each distinct text of the pages, whether it is too short for the rule to compare it
@@ -66,7 +67,12 @@ type Whole struct {
 type Options struct {
 	Rule    dedup.Rule
 	Longest bool // whether the longest text leads a cluster, or the page stored first if several are longest; otherwise package precedence decides, with the rule containment among the longest
-
+	// Field is a field of [store.Record.Fields]. If it is not "", the page with its largest value leads a
+	// cluster, or with its smallest if Least is set, or of several the one stored first. Numbers come
+	// before other values, and pages without the field come last. It has no effect if the rule is
+	// containment.
+	Field string
+	Least bool
 	// Keep enables the cache: a cached result is used, and a new one is cached beside the store.
 	// So is how far a comparison is, after each of its rounds.
 	Keep bool
@@ -98,8 +104,12 @@ func Judge(ctx context.Context, s store.Reader, opt Options) (*Whole, error) {
 		return nil, err
 	}
 	w.clustering.set(found, similarity)
+	w.sizes = w.pages.sizes(w.leaders)
 	return w, nil
 }
+
+// Ranked returns the number of compared pages that have the field [Options.Field].
+func (w *Whole) Ranked() int { return w.ranked }
 
 // On returns the verdicts of w for a reader of the same store. A page that has been added since the comparison
 // keeps the verdict of the crawl.
@@ -170,8 +180,7 @@ const (
 // readWhole reads the records of a store and returns the texts of its pages, in order of
 // precedence, without comparing them.
 func readWhole(ctx context.Context, s store.Reader, opt Options) (_ *Whole, err error) {
-	by := ranking{longest: opt.Longest || opt.Rule.Contained > 0, stored: opt.Longest}
-	w := &Whole{Reader: s, rule: opt.Rule, by: by, sparing: opt.Sparing, keep: opt.Keep, memory: opt.Memory, urls: &urls{}}
+	w := &Whole{Reader: s, rule: opt.Rule, by: rankingOf(opt), sparing: opt.Sparing, keep: opt.Keep, memory: opt.Memory, urls: &urls{}}
 	w.progress.tell, w.progress.all = opt.Progress, allSteps
 	if w.order, err = precedence.Read(ctx, s, opt.Prefer...); err != nil {
 		return nil, err

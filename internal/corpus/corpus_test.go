@@ -256,8 +256,8 @@ func TestTabsUnchanged(t *testing.T) {
 	if plain.String() != sheet {
 		t.Errorf("got  %q\nwant %q", plain.String(), sheet)
 	}
-	note := "\tnear\t\"a\tb\"\t0.5\n"
-	want := strings.NewReplacer("\"text\"\n", "\"text\"\tskink_verdict\tskink_duplicate_of\tskink_resemblance\n", "(album)\n", "(album)"+note, "\"\"\"\n", "\"\"\""+note, "\"b\"\n", "\"b\""+note).Replace(sheet)
+	note := "\tnear\t\"a\tb\"\t0.5\t\t\n"
+	want := strings.NewReplacer("\"text\"\n", "\"text\"\tskink_verdict\tskink_duplicate_of\tskink_resemblance\tskink_cluster\tskink_cluster_size\n", "(album)\n", "(album)"+note, "\"\"\"\n", "\"\"\""+note, "\"b\"\n", "\"b\""+note).Replace(sheet)
 	if noted.String() != want {
 		t.Errorf("got  %q\nwant %q", noted.String(), want)
 	}
@@ -295,13 +295,21 @@ func TestFields(t *testing.T) {
 		{Fields{}, `{"text":"","html":"<p>not asked for","url":"u"}`, "u: "},
 		{Fields{}, `{"raw_html":"<p>marked up","url":"u"}`, "u: marked up"},
 		{Fields{}, `{"url":"u","verdict":"near"}`, "u: nothing"},
-		{Fields{Text: "abstract", ID: "doi"}, `{"doi":"10.1/x","abstract":"a","text":"t","url":"u"}`, "10.1/x: a"},
+		{Fields{Text: []string{"abstract"}, ID: "doi"}, `{"doi":"10.1/x","abstract":"a","text":"t","url":"u"}`, "10.1/x: a"},
 		{Fields{}, `{"text":3}`, `f.jsonl, line 1: "text" is a number instead of a string: bad`},
 		{Fields{}, `{"text":["a"],"content":"c"}`, `f.jsonl, line 1: "text" is an array instead of a string: bad`},
 		{Fields{}, `{"url":true,"text":"t"}`, `f.jsonl, line 1: "url" is a boolean instead of a string: bad`},
 		{Fields{}, `["a"]`, `f.jsonl, line 1: found an array instead of an object: each line must be an object such as {"url","text"} or {"url","html"}: bad`},
 		{Fields{}, `null`, `f.jsonl, line 1: found null instead of an object: each line must be an object such as {"url","text"} or {"url","html"}: bad`},
-		{Fields{Text: "abstract"}, `{"text":"t"}`, `f.jsonl, line 1: the field "abstract" is missing; the record has "text": bad`},
+		{Fields{Text: []string{"abstract"}}, `{"text":"t"}`, `f.jsonl, line 1: the field "abstract" is missing; the record has "text": bad`},
+		{Fields{Text: []string{"meta.body"}, ID: "meta.url"}, `{"text":"t","meta":{"url":"u","body":"b"}}`, "u: b"},
+		{Fields{Text: []string{"a.b.c"}, ID: "n"}, `{"n":1,"a":{"b":3},"a.b":{"c":"deep"}}`, "1: deep"},
+		{Fields{Text: []string{"a.b"}, ID: "n"}, `{"n":1,"a":{"b":"path"},"a.b":"name"}`, "1: name"},
+		{Fields{Text: []string{"a.b"}}, `{"a":["b"],"text":"t"}`, `f.jsonl, line 1: the field "a.b" is missing; the record has "a", "text": bad`},
+		{Fields{Text: []string{"title", "body"}, ID: "n"}, `{"n":1,"body":"b\u00e4","title":"t\u00e4"}`, "1: tä\nbä"},
+		{Fields{Text: []string{"title", "body"}, ID: "n"}, `{"n":1,"body":"b","text":"t"}`, "1: b"},
+		{Fields{Text: []string{"title", "body"}, ID: "n"}, `{"n":1,"body":"b","title":2}`, `f.jsonl, line 1: "title" is a number instead of a string: bad`},
+		{Fields{Text: []string{"title", "body"}}, `{"n":1}`, `f.jsonl, line 1: the field "title" or "body" is missing; the record has "n": bad`},
 		{Fields{ID: "doi"}, `{"z":1,"text":"t"}`, `f.jsonl, line 1: the field "doi" is missing; the record has "text", "z": bad`},
 		{Fields{}, `{"name":"skink"}`, `f.jsonl, line 1: found none of the fields that usually contain text ("text", "content", "body", "raw_content", "document", "html" or "raw_html"); the record has "name": bad`},
 		{Fields{}, `{"text":"a` + strings.Repeat("a", 2000) + `"}`, "f.jsonl, line 1: the record is too long: the limit is 1000 bytes: bad"},
@@ -357,12 +365,16 @@ func TestDamaged(t *testing.T) {
 
 // FuzzLine checks that reading any line returns either a text or an error.
 func FuzzLine(f *testing.F) {
-	for _, line := range []string{`{"url":"u","text":"t"}`, `{"html":"<p>x"}`, `{"text":{}}`, `[`, ``, "\x00", `{"id":1e999,"text":""}`} {
+	for _, line := range []string{`{"url":"u","text":"t"}`, `{"html":"<p>x"}`, `{"text":{}}`, `{"a":{"text":"t","b":{"id":1}}}`, `[`, ``, "\x00", `{"id":1e999,"text":""}`} {
 		f.Add([]byte(line), "", "")
 		f.Add([]byte(line), "text", "id")
+		f.Add([]byte(line), "a.text", "a.b.id")
 	}
 	f.Fuzz(func(t *testing.T, line []byte, text, id string) {
-		r := &Record{Input: "f", Line: 1, Raw: line, fields: Fields{text, id}}
+		r := &Record{Input: "f", Line: 1, Raw: line, fields: Fields{ID: id, Rank: id}}
+		if text != "" {
+			r.fields.Text = []string{text, id}
+		}
 		got, err := r.Text(context.Background(), extract.Options{})
 		var bad *BadError
 		if err != nil && !errors.As(err, &bad) {

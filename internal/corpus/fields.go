@@ -18,9 +18,13 @@ import (
 // a JSON line, or a column of a table. The zero value selects both by their usual names, such as
 // "text" and "url".
 type Fields struct {
-	Text string // field with the text; "" selects the first of the usual fields that a line has
-	ID   string // field with the name; "" selects the first of the usual fields that a line has; a text without a name is called FILE:LINE
+	Text []string // fields with the text, which are joined by blank lines; none selects the first of the usual fields that a line has
+	ID   string   // field with the name; "" selects the first of the usual fields that a line has; a text without a name is called FILE:LINE
+	Rank string   // field that [Text.Fields] contains; "" means none
 }
+
+// A name with periods, such as "a.b", also selects the member "b" of the object "a", or a column of a group
+// of columns.
 
 // These are the fields in which common corpora store a text and its name. The first field that a
 // line has is used. A URL comes before a number, because it tells users more.
@@ -32,14 +36,45 @@ var (
 // privateField is the field of a feed that marks private pages; see feed/SCHEMA.md.
 const privateField = "private"
 
-func (f *Fields) textNames() []string { return namesOf(f.Text, textFields) }
-func (f *Fields) idNames() []string   { return namesOf(f.ID, idFields) }
-
-func namesOf(given string, usual []string) []string {
-	if given != "" {
-		return []string{given}
+func (f *Fields) textNames() []string {
+	if len(f.Text) > 0 {
+		return f.Text
 	}
-	return usual
+	return textFields
+}
+
+func (f *Fields) idNames() []string {
+	if f.ID != "" {
+		return []string{f.ID}
+	}
+	return idFields
+}
+
+// Check returns an error if the texts of the fields cannot be joined.
+func (f *Fields) Check() error {
+	for _, field := range f.Text {
+		if first := f.Text[0]; fieldType(field) != fieldType(first) {
+			return fmt.Errorf("the fields %q and %q cannot be one text, because only one of them is HTML", first, field)
+		}
+	}
+	return nil
+}
+
+// joined returns the text of the first of the usual fields that value finds, or of all the fields that the user
+// has named. A text of value is valid until its next call. field is the first field found, or "".
+func (f *Fields) joined(value func(field string) (text []byte, ok bool, err error)) (text []byte, field string, err error) {
+	for _, name := range f.textNames() {
+		one, ok, err := value(name)
+		switch {
+		case err != nil || ok && len(f.Text) < 2:
+			return one, name, err
+		case ok && field == "":
+			text, field = slices.Clone(one), name
+		case ok:
+			text = append(append(text, "\n\n"...), one...)
+		}
+	}
+	return text, field, nil
 }
 
 func (f *Fields) read(ask extract.Options, raw []byte) (Text, error) {
@@ -58,13 +93,23 @@ func (f *Fields) read(ask extract.Options, raw []byte) (Text, error) {
 	t, err := f.text(ask, name, members)
 	private, _ := members.value(privateField)
 	t.Private = string(private) == "true"
+	rank, _ := members.field(f.Rank)
+	t.Fields = f.rankOf(rank)
 	return t, err
+}
+
+// rankOf returns the object for [Text.Fields] with a value.
+func (f *Fields) rankOf(value []byte) json.RawMessage {
+	if kind := valueKind(value); f.Rank == "" || kind != "string" && kind != "number" && kind != "boolean" {
+		return nil
+	}
+	return slices.Concat([]byte{'{'}, appendString(nil, f.Rank), []byte{':'}, value, []byte{'}'})
 }
 
 // name returns "" if no field of the line contains a name.
 func (f *Fields) name(members members) (string, error) {
 	for _, field := range f.idNames() {
-		raw, ok := members.value(field)
+		raw, ok := members.field(field)
 		switch kind := valueKind(raw); {
 		case !ok || kind == "null":
 		case kind == "string":
@@ -78,7 +123,7 @@ func (f *Fields) name(members members) (string, error) {
 			return "", fmt.Errorf("%q is %s instead of a string", field, withArticle(kind))
 		}
 	}
-	if _, ok := members.value(f.ID); f.ID != "" && !ok {
+	if _, ok := members.field(f.ID); f.ID != "" && !ok {
 		return "", fmt.Errorf("the field %q is missing; %s", f.ID, itHas(members.names))
 	}
 	return "", nil
@@ -87,22 +132,22 @@ func (f *Fields) name(members members) (string, error) {
 // text returns the text of a line. A line of a skink feed may have no text, because a feed omits
 // fields that a page lacks or that were not stored.
 func (f *Fields) text(ask extract.Options, name string, members members) (Text, error) {
-	for _, field := range f.textNames() {
-		raw, ok := members.value(field)
+	buffer := buffers.Get().(*[]byte)
+	defer giveBack(buffer) // textOf copies what it keeps
+	text, field, err := f.joined(func(field string) ([]byte, bool, error) {
+		raw, ok := members.field(field)
 		if !ok {
-			continue
+			return nil, false, nil
 		}
-		buffer := buffers.Get().(*[]byte)
-		defer giveBack(buffer) // textOf copies what it keeps
 		text, err := stringOf(field, buffer, raw)
-		if err != nil {
-			return Text{}, err
-		}
-		return textOf(ask, name, text, fieldType(field)), nil
+		return text, true, err
+	})
+	if err != nil || field != "" {
+		return textOf(ask, name, text, fieldType(field)), err
 	}
 	switch verdict, _ := members.value("verdict"); {
-	case f.Text != "":
-		return Text{}, fmt.Errorf("the field %q is missing; %s", f.Text, itHas(members.names))
+	case len(f.Text) > 0:
+		return Text{}, fmt.Errorf("the field %s is missing; %s", orList(f.Text), itHas(members.names))
 	case valueKind(verdict) == "string":
 		return Text{URL: name}, nil
 	}

@@ -202,12 +202,12 @@ func (f *Fields) isLine(raw []byte) bool {
 		return false
 	}
 	has := func(name string) bool {
-		value, _ := members.value(name)
+		value, _ := members.field(name)
 		kind := valueKind(value)
 		return kind == "string" || kind == "null"
 	}
 	if slices.ContainsFunc(f.textNames(), has) {
 		return true
 	}
-	return f.Text == "" && has("url") && has("verdict")
+	return len(f.Text) == 0 && has("url") && has("verdict")
 }

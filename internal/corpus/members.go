@@ -34,6 +34,22 @@ func (m members) value(name string) (value []byte, ok bool) {
 	return nil, false
 }
 
+// field is like value, but the name may also be a path; see [Fields].
+func (m members) field(name string) (value []byte, ok bool) {
+	if value, ok = m.value(name); ok {
+		return value, true
+	}
+	for at, c := range name {
+		if outer, has := m.value(name[:at]); c == '.' && has && valueKind(outer) == "object" {
+			inner, _ := membersOf(outer)
+			if value, ok = inner.field(name[at+1:]); ok {
+				return value, true
+			}
+		}
+	}
+	return nil, false
+}
+
 func (m members) names(yield func(string) bool) {
 	for i := range m {
 		name := string(m[i].name)

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -48,6 +49,7 @@ type Text struct {
 	Doc     *extract.Document // nil if the record contains no text
 	Type    string            // media type
 	Private bool              // see [store.Record.Private]
+	Fields  json.RawMessage   // an object with the value of the field [Fields.Rank]; nil if that is no string, number or boolean
 	Header  http.Header       // HTTP header of a response from a web archive, otherwise nil
 }
 

@@ -1,6 +1,7 @@
 package corpus
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -56,22 +57,27 @@ func (f *Fields) readRow(ask extract.Options, row *table.Row) (Text, error) {
 	if err != nil {
 		return Text{}, err
 	}
-	for _, column := range f.textNames() {
+	text, column, err := f.joined(func(column string) ([]byte, bool, error) {
 		value, ok := row.Value(column)
-		if !ok {
-			continue
-		}
 		text, isString := value.(string)
 		if !isString && value != nil {
-			return Text{}, fmt.Errorf("column %q is not a string", column)
+			return nil, ok, fmt.Errorf("column %q is not a string", column)
 		}
-		t := textOf(ask, name, []byte(text), fieldType(column))
+		return []byte(text), ok, nil
+	})
+	switch {
+	case err != nil:
+		return Text{}, err
+	case column != "":
+		t := textOf(ask, name, text, fieldType(column))
 		private, _ := row.Value(privateField)
 		t.Private = private == true
-		return t, nil
-	}
-	if f.Text != "" {
-		return Text{}, fmt.Errorf("column %q is missing; %s", f.Text, itHas(slices.Values(row.Schema().Names())))
+		value, _ := row.Value(f.Rank)
+		rank, err := json.Marshal(value)
+		t.Fields = f.rankOf(rank)
+		return t, err
+	case len(f.Text) > 0:
+		return Text{}, fmt.Errorf("column %s is missing; %s", orList(f.Text), itHas(slices.Values(row.Schema().Names())))
 	}
 	return Text{}, fmt.Errorf("%w (%s); %s", ErrNoText, orList(textFields), itHas(slices.Values(row.Schema().Names())))
 }

@@ -72,16 +72,20 @@ func TestRows(t *testing.T) {
 			t.Errorf("%s: got %q, %v; want %q", way, got, err, want)
 		}
 	}
-	for fields, want := range map[Fields]string{
-		{Text: "n"}:              `row 1: column "n" is not a string`,
-		{Text: "abstract"}:       `row 1: column "abstract" is missing; the record has "id", "n", "share", "text"`,
-		{ID: "doi"}:              `row 1: column "doi" is missing; the record has "id", "n", "share", "text"`,
-		{ID: "n", Text: "text"}:  "0: Text 0 with ä",
-		{ID: "id", Text: "text"}: "doc0: Text 0 with ä",
+	for _, tt := range []struct {
+		fields Fields
+		want   string
+	}{
+		{Fields{Text: []string{"n"}}, `row 1: column "n" is not a string`},
+		{Fields{Text: []string{"abstract"}}, `row 1: column "abstract" is missing; the record has "id", "n", "share", "text"`},
+		{Fields{ID: "doi"}, `row 1: column "doi" is missing; the record has "id", "n", "share", "text"`},
+		{Fields{ID: "n", Text: []string{"text"}}, "0: Text 0 with ä"},
+		{Fields{ID: "id", Text: []string{"text"}}, "doc0: Text 0 with ä"},
+		{Fields{ID: "n", Text: []string{"id", "lacking", "text"}}, "0: doc0\nText 0 with ä"},
 	} {
-		got, err := texts(dir, &Inputs{Paths: []string{filepath.Join(dir, "in.data")}, Fields: fields})
-		if err != nil || !strings.Contains(got[0], want) {
-			t.Errorf("%+v: got %q, %v; want %q", fields, got[0], err, want)
+		got, err := texts(dir, &Inputs{Paths: []string{filepath.Join(dir, "in.data")}, Fields: tt.fields})
+		if err != nil || !strings.Contains(got[0], tt.want) {
+			t.Errorf("%+v: got %q, %v; want %q", tt.fields, got[0], err, tt.want)
 		}
 	}
 }
@@ -95,7 +99,7 @@ func written(t *testing.T, from, to string, annotate bool) error {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := w.Write(r, Note{"near", "doc0", .875, 0}); err != nil {
+		if err := w.Write(r, Note{Verdict: "near", DuplicateOf: "doc0", Resemblance: .875, Cluster: "doc0", ClusterSize: 2}); err != nil {
 			return err
 		}
 	}
@@ -147,6 +151,7 @@ for (const name of process.argv.slice(2)) {
 	}
 	for i, row := range before {
 		row["skink_verdict"], row["skink_duplicate_of"], row["skink_resemblance"] = "near", "doc0", .875
+		row["skink_cluster"], row["skink_cluster_size"] = "doc0", 2
 		if fmt.Sprint(row) != fmt.Sprint(after[i]) {
 			t.Fatalf("row %d: got %v, want %v", i, after[i], row)
 		}

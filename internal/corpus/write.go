@@ -11,7 +11,6 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -34,8 +33,10 @@ import (
 type Note struct {
 	Verdict     string  `json:"skink_verdict,omitempty"`
 	DuplicateOf string  `json:"skink_duplicate_of,omitempty"`
-	Resemblance float64 `json:"skink_resemblance,omitzero"` // exact resemblance to the original record, 0 to 1
-	Containment float64 `json:"skink_containment,omitzero"` // fraction of the record's runs of three words that the original also has, with --rule containment; not written to tables
+	Resemblance float64 `json:"skink_resemblance,omitzero"`  // exact resemblance to the original record, 0 to 1
+	Containment float64 `json:"skink_containment,omitzero"`  // fraction of the record's runs of three words that the original also has, with --rule containment; not written to tables
+	Cluster     string  `json:"skink_cluster,omitempty"`     // name of the text that leads the cluster of the record
+	ClusterSize int     `json:"skink_cluster_size,omitzero"` // number of records in the cluster, from 1; 0 if it is not known
 }
 
 // A Writer writes records of a corpus to a file. Close the Writer to complete the file.
@@ -120,7 +121,19 @@ func (w *Writer) Close() error {
 	return newLineSink(w.to, w.name, jsonLines).close()
 }
 
-var noteColumns = []table.Column{{Name: "skink_verdict"}, {Name: "skink_duplicate_of"}, {Name: "skink_resemblance", Type: table.Float}}
+var noteColumns = []table.Column{{Name: "skink_verdict"}, {Name: "skink_duplicate_of"}, {Name: "skink_resemblance", Type: table.Float}, {Name: "skink_cluster"}, {Name: "skink_cluster_size", Type: table.Integer}}
+
+// cells returns the values of noteColumns. An empty one is "".
+func (n Note) cells() []any {
+	cells := []any{n.Verdict, n.DuplicateOf, "", n.Cluster, ""}
+	if n.DuplicateOf != "" {
+		cells[2] = n.Resemblance
+	}
+	if n.ClusterSize > 0 {
+		cells[4] = int64(n.ClusterSize)
+	}
+	return cells
+}
 
 type rowSink struct {
 	from *table.Schema
@@ -134,14 +147,14 @@ func (s *rowSink) write(r *Record, note Note, annotate bool) error {
 	case !annotate:
 		return s.to.Copy(r.row)
 	}
-	var verdict, of, resemblance any
-	if note.Verdict != "" {
-		verdict = note.Verdict
+	var cells []any
+	for _, cell := range note.cells() {
+		if cell == "" {
+			cell = nil
+		}
+		cells = append(cells, cell)
 	}
-	if note.DuplicateOf != "" {
-		of, resemblance = note.DuplicateOf, note.Resemblance
-	}
-	return s.to.Copy(r.row, verdict, of, resemblance)
+	return s.to.Copy(r.row, cells...)
 }
 
 func (s *rowSink) close() error { return s.to.Close() }
@@ -215,11 +228,9 @@ func (s *sheetSink) write(r *Record, note Note, annotate bool) error {
 	}
 	var notes []string
 	if annotate {
-		resemblance := ""
-		if note.DuplicateOf != "" {
-			resemblance = strconv.FormatFloat(note.Resemblance, 'g', -1, 64)
+		for _, cell := range note.cells() {
+			notes = append(notes, fmt.Sprint(cell))
 		}
-		notes = []string{note.Verdict, note.DuplicateOf, resemblance}
 	}
 	return s.writeRow(r.cells, r.rawRow, notes)
 }

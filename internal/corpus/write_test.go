@@ -14,8 +14,8 @@ import (
 
 // A note is added at the end of a JSON object, and nothing else is changed.
 func TestAnnotated(t *testing.T) {
-	note := Note{"near", "a/<b>", 0.875, 0}
-	const members = `"skink_verdict":"near","skink_duplicate_of":"a/\u003cb\u003e","skink_resemblance":0.875}`
+	note := Note{Verdict: "near", DuplicateOf: "a/<b>", Resemblance: 0.875, Cluster: "a/<b>"}
+	const members = `"skink_verdict":"near","skink_duplicate_of":"a/\u003cb\u003e","skink_resemblance":0.875,"skink_cluster":"a/\u003cb\u003e"}`
 	for line, want := range map[string]string{
 		`{"text":"t"}`:              `{"text":"t",` + members,
 		` { "text" : "}" } ` + "\r": ` { "text" : "}" ,` + members + " \r",

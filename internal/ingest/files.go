@@ -186,7 +186,7 @@ func (f *file) read(ctx context.Context, opt *Options) {
 		}
 		f.name, f.placed = text.URL, text.Placed
 		r := &got.seen
-		r.ContentType, r.Kind, r.Private = text.Type, store.Skipped, text.Private
+		r.ContentType, r.Kind, r.Private, r.Fields = text.Type, store.Skipped, text.Private, text.Fields
 		if text.Doc != nil {
 			opt.obey(text.URL, text.Doc, text.Header)
 			r.Kind, r.CanonicalURL = store.Page, text.Doc.Canonical
