@@ -6,13 +6,9 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"math"
 	"slices"
-	"strings"
 	"time"
 
-	"skink/base/harmless"
-	"skink/dedup"
 	"skink/store"
 )
 
@@ -152,38 +148,7 @@ func WriteChanges(w io.Writer, all Changes, format Format) error {
 		return WriteJSON(w, all)
 	case Text:
 		out := bufio.NewWriter(w)
-		all.print(out)
-		return out.Flush()
+		return cmp.Or(text.ExecuteTemplate(out, "changes", all), out.Flush())
 	}
 	return fmt.Errorf("changes are written as text or json, not as %s", format)
-}
-
-func (all *Changes) print(out io.Writer) {
-	fmt.Fprintf(out, "%s changed, %s gone\n", Grouped(len(all.Changed)), Grouped(len(all.Gone)))
-	if r := all.Round; r != nil && (r.Changed < len(all.Changed) || r.Gone < len(all.Gone)) {
-		fmt.Fprintf(out, "since the last round of revisits began at %s: %s changed, %s gone\n", r.Began.UTC().Format(time.RFC3339), Grouped(r.Changed), Grouped(r.Gone))
-	}
-	for i := range all.Changed {
-		all.Changed[i].print(out)
-	}
-	for _, c := range all.Gone {
-		fmt.Fprintf(out, "\ngone  %s%s\n  reason: %s; last visited at %s\n", harmless.Line(c.URL), privacy(c.Private), harmless.Line(c.Problem), c.At.UTC().Format(time.RFC3339))
-	}
-	for _, r := range all.Restless {
-		fmt.Fprintf(out, "\nignored  %s%s\n  reason: this text changed on each of the last %s: %s\n", harmless.Line(r.URL), privacy(r.Private), Counted(r.Visits, "visit"), harmless.Line(r.Text))
-	}
-}
-
-func (c *Changed) print(out io.Writer) {
-	fmt.Fprintf(out, "\nchanged  %s%s\n", harmless.Line(c.URL), privacy(c.Private))
-	similarity := "similarity " + dedup.Percent(math.Floor(c.Resemblance*1e4)/1e4)
-	if c.Returned {
-		similarity = "similarity unknown, because the page was missing in between"
-	}
-	fmt.Fprintf(out, "  %s: text of %s, compared with the text of %s\n", similarity, c.At.UTC().Format(time.RFC3339), c.Before.UTC().Format(time.RFC3339))
-	for _, part := range []struct{ sign, text string }{{"-", c.Removed}, {"+", c.Added}} {
-		for line := range strings.Lines(part.text) {
-			fmt.Fprintf(out, "  %s %s\n", part.sign, harmless.Line(strings.TrimSpace(line)))
-		}
-	}
 }

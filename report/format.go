@@ -49,13 +49,13 @@ func Guard(f Format, w io.Writer) *harmless.Guard {
 func newPrinter(w *bufio.Writer, opt Options) (printer, error) {
 	switch opt.Format {
 	case Text, "":
-		return &textPrinter{w: w, rule: opt.Rule, top: opt.shown(), most: max(opt.Top, textPages)}, nil
+		return textPrinter(w, opt), nil
 	case JSON:
 		return &jsonPrinter{w: w}, nil
 	case CSV:
 		return &csvPrinter{w: w, contained: opt.Rule.Contained > 0}, nil
 	case HTML:
-		return &htmlPrinter{w: w, top: opt.shown(), rule: opt.Rule}, nil
+		return htmlPrinter(w, opt), nil
 	}
 	_, err := ParseFormat(string(opt.Format))
 	return nil, err

@@ -23,19 +23,13 @@ var Style string
 //go:embed look.html
 var lookSource string
 
-var look = template.Must(template.New("look.html").Funcs(template.FuncMap{
-	"look":      func() template.CSS { return template.CSS(Style) },
-	"group":     Grouped,
-	"count":     Counted,
-	"percent":   Share,
-	"bar":       bar,
-	"similar":   resemblance,
-	"contained": contained,
-	"plain":     plain,
+var look = template.Must(template.New("look.html").Funcs(numbers).Funcs(template.FuncMap{
+	"look":  func() template.CSS { return template.CSS(Style) },
+	"bar":   bar,
+	"plain": plain,
 	"breaks": func(s string) template.HTML {
 		return template.HTML(strings.NewReplacer("://", "://", "/", "/<wbr>").Replace(template.HTMLEscapeString(s)))
 	},
-	"hostname": hostName,
 	"quote":    func(s string) string { return plain(Clip(s, cellWidth)) },
 	"sentence": func(s string) string { return strings.ToUpper(s[:1]) + s[1:] + "." },
 }).Parse(lookSource + sidesSource))

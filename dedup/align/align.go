@@ -241,7 +241,7 @@ const minShared = 0.35
 // second, one by one. It trims equal tokens at both ends, and finds a longest common subsequence of
 // the rest.
 func (m *matching) between(i, iEnd, j, jEnd int) {
-	head, tail := Ends(m.x[i:iEnd], m.y[j:jEnd])
+	head, tail := ends(m.x[i:iEnd], m.y[j:jEnd])
 	m.same(i, j, head)
 	m.same(iEnd-tail, jEnd-tail, tail)
 	i, j, iEnd, jEnd = i+head, j+head, iEnd-tail, jEnd-tail
@@ -250,7 +250,7 @@ func (m *matching) between(i, iEnd, j, jEnd int) {
 		return
 	}
 	m.pairs -= rows * cols
-	matches, shared := Common(m.x[i:iEnd], m.y[j:jEnd]), 0
+	matches, shared := common(m.x[i:iEnd], m.y[j:jEnd]), 0
 	for _, at := range matches {
 		if at >= 0 {
 			shared++

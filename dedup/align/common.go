@@ -1,22 +1,11 @@
 package align
 
-// Common finds a longest common subsequence of two sequences. For each element of a, it returns the
-// index of its match in b, or -1. Time and memory are proportional to the product of the lengths,
-// after [Ends] is removed.
-func Common[T comparable](a, b []T) []int {
-	matches := make([]int, len(a))
-	head, tail := Ends(a, b)
-	for i := range matches {
-		switch {
-		case i < head:
-			matches[i] = i
-		case i >= len(a)-tail:
-			matches[i] = i - len(a) + len(b)
-		default:
-			matches[i] = -1
-		}
-	}
-	a, b = a[head:len(a)-tail], b[head:len(b)-tail]
+import "slices"
+
+// common finds a longest common subsequence of two sequences. For each element of a, it returns the
+// index of its match in b, or -1. Time and memory are proportional to the product of the lengths.
+func common[T comparable](a, b []T) []int {
+	matches := slices.Repeat([]int{-1}, len(a))
 	width := len(b) + 1
 	longest := make([]int32, (len(a)+1)*width) // longest[i*width+j] is the length of the longest common subsequence of a[i:] and b[j:]
 	for i := len(a) - 1; i >= 0; i-- {
@@ -31,7 +20,7 @@ func Common[T comparable](a, b []T) []int {
 	for i, j := 0, 0; i < len(a) && j < len(b); {
 		switch {
 		case a[i] == b[j]:
-			matches[head+i] = head + j
+			matches[i] = j
 			i, j = i+1, j+1
 		case longest[(i+1)*width+j] >= longest[i*width+j+1]:
 			i++
@@ -42,9 +31,9 @@ func Common[T comparable](a, b []T) []int {
 	return matches
 }
 
-// Ends returns the number of equal elements at the beginning of two sequences, and of further equal
+// ends returns the number of equal elements at the beginning of two sequences, and of further equal
 // elements at their end.
-func Ends[T comparable](a, b []T) (head, tail int) {
+func ends[T comparable](a, b []T) (head, tail int) {
 	short := min(len(a), len(b))
 	for head < short && a[head] == b[head] {
 		head++

@@ -19,7 +19,7 @@ func TestCommon(t *testing.T) {
 		{"a a a", "a a", []int{0, 1, -1}},
 		{"one two three four", "two one four three", []int{-1, 0, -1, 2}},
 	} {
-		if got := Common(strings.Fields(test.a), strings.Fields(test.b)); !slices.Equal(got, test.want) {
+		if got := common(strings.Fields(test.a), strings.Fields(test.b)); !slices.Equal(got, test.want) {
 			t.Errorf("%q and %q: got %v, want %v", test.a, test.b, got, test.want)
 		}
 	}

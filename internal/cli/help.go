@@ -48,8 +48,8 @@ func (c command) newFlags() (*pflag.FlagSet, runFunc) {
 
 func (c command) usageLine() string { return strings.TrimSpace("skink " + c.name + " " + c.args) }
 
-// The text on each command is in a file with its name, which can be edited without knowing Go. What
-// only --help --all prints comes after a line of three dashes.
+// The text on each command is in a file with its name, which can be edited without knowing Go. A line
+// of three dashes precedes the details, which only --help --all prints.
 //
 //go:embed help/*.txt
 var helpTexts embed.FS

@@ -51,6 +51,8 @@ func TestMessages(t *testing.T) {
 			texts, err = goTexts(name)
 		case ".html":
 			texts, err = htmlTexts(name)
+		case ".txt":
+			texts, err = textTexts(name)
 		}
 		if len(texts) > 0 {
 			fmt.Fprintf(&listing, "%s\n", filepath.ToSlash(name))
@@ -223,6 +225,27 @@ func htmlTexts(name string) (texts []string, err error) {
 		add(m[1])
 	}
 	return append(texts, betweenTags(plain)...), nil
+}
+
+// textTexts returns the lines that a template of a text displays. It returns nothing for a file without templates.
+func textTexts(name string) (texts []string, err error) {
+	text, err := os.ReadFile(name)
+	if err != nil || !strings.Contains(string(text), "{{define") {
+		return nil, err
+	}
+	for _, a := range htmlAction.FindAllString(string(text), -1) {
+		for _, l := range quotedText.FindAllString(a, -1) {
+			if forPeople(l) && !namesTemplate.MatchString(a) {
+				texts = append(texts, onOneLine(strings.Trim(l, `"`)))
+			}
+		}
+	}
+	for line := range strings.Lines(htmlAction.ReplaceAllString(string(text), "…")) {
+		if line = onOneLine(line); regexp.MustCompile(`[A-Za-z]{2}`).MatchString(line) {
+			texts = append(texts, line)
+		}
+	}
+	return texts, nil
 }
 
 // betweenTags returns the words between the tags of HTML.

@@ -123,7 +123,10 @@ func (a *Audit) Fails(all []Condition) (failed []string) {
 			shown = fmt.Sprintf("%s (%s of %s)", report.Share(n, of), report.Grouped(n), report.Grouped(of))
 		}
 		if c.op.holds(value, c.Bound) {
-			failed = append(failed, fmt.Sprintf("%s: %s, %s %s%s", c.label(), shown, c.op.limit, bound, inBrackets(also)))
+			if also != "" {
+				also = " (" + also + ")"
+			}
+			failed = append(failed, fmt.Sprintf("%s: %s, %s %s%s", c.label(), shown, c.op.limit, bound, also))
 		}
 	}
 	return failed

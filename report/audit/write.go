@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 
 	"skink/base/harmless"
@@ -59,13 +60,13 @@ func Write(ctx context.Context, w io.Writer, a *Audit, o Output) error {
 	out := bufio.NewWriterSize(guard, 64<<10)
 	switch o.Format {
 	case report.Text, "":
-		err = writeText(ctx, out, a, chosen, o)
+		err = writeParts(ctx, out, a, chosen, o, textParts, math.MaxInt)
 	case report.JSON:
 		err = writeJSON(ctx, out, a, chosen, o)
 	case report.CSV:
 		err = writeCSV(ctx, out, a, chosen, o)
 	case report.HTML:
-		err = writeHTML(ctx, out, a, chosen, o)
+		err = writeParts(ctx, out, a, chosen, o, pageParts, rowsOpen)
 	default:
 		_, err = report.ParseFormat(string(o.Format))
 	}

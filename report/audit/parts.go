@@ -4,16 +4,43 @@ import (
 	"bufio"
 	"context"
 	_ "embed"
+	"fmt"
 	"html/template"
+	"io"
 	"slices"
+	"strings"
+	texttemplate "text/template"
+	"time"
 
+	"skink/base/harmless"
 	"skink/report"
 )
 
 //go:embed audit.html
 var source string
 
-var pageTemplates = template.Must(Templates(report.Templates()))
+//go:embed audit.txt
+var textSource string
+
+// parts are the templates of an audit in HTML or as text.
+type parts interface {
+	ExecuteTemplate(w io.Writer, name string, data any) error
+}
+
+var (
+	pageParts parts = template.Must(Templates(report.Templates()))
+	textParts parts = texttemplate.Must(texttemplate.New("audit.txt").Funcs(texttemplate.FuncMap{
+		"group": report.Grouped,
+		"join":  strings.Join,
+		"lower": strings.ToLower,
+		"wrap":  wrapped,
+		"table": func(t report.Table) string {
+			var b strings.Builder
+			t.WriteText(&b, "  ", "  ")
+			return b.String()
+		},
+	}).Parse(textSource))
+)
 
 // Templates adds the templates for audits to t, which must contain those of [report.Templates]:
 //
@@ -65,14 +92,17 @@ func (l *List) Table(rows []Row) (t report.Table) {
 	return t
 }
 
-type overviewHTML struct {
-	Heading string
-	About   []string
-	Gaps    []Gap
-	Groups  []Group
-	URLs    int64
-	Clean   []string
-	Unknown []string
+type overview struct {
+	Heading  string
+	About    []string
+	Whole    bool // whether the report has all lists
+	Gaps     []Gap
+	Groups   []Group
+	Compared bool // whether the audit is compared with an earlier crawl
+	Width    int  // of the longest name of a finding
+	URLs     int64
+	Clean    []string
+	Unknown  []string
 }
 
 // A Group holds the findings of one weight, for the template "overview".
@@ -125,16 +155,24 @@ func byWeight(findings []Selection) (all []Group) {
 	return all
 }
 
-func writeHTML(ctx context.Context, out *bufio.Writer, a *Audit, chosen []*Finding, o Output) error {
-	head := overviewHTML{Heading: a.heading(), About: a.aboutLines(), Gaps: a.Coverage.Gaps, Groups: byWeight(selectAll(chosen, Filter{})), URLs: a.URLs, Unknown: a.Unknown()}
-	if o.About == "" {
+// writeParts writes an audit by the templates "begin audit", "finding" and "end audit". The rows of a finding after
+// the first ones are folded; open is their number.
+func writeParts(ctx context.Context, out *bufio.Writer, a *Audit, chosen []*Finding, o Output, by parts, open int) error {
+	head := overview{
+		Heading: a.heading(), About: a.aboutLines(), Whole: o.About == "", Gaps: a.Coverage.Gaps, Groups: byWeight(selectAll(chosen, Filter{})),
+		Compared: a.past != nil, URLs: a.URLs, Unknown: a.Unknown(),
+	}
+	if head.Whole {
 		head.Clean = a.clean()
 	}
-	if err := pageTemplates.ExecuteTemplate(out, "begin audit", head); err != nil {
+	for _, f := range chosen {
+		head.Width = max(head.Width, len(f.FullName()))
+	}
+	if err := by.ExecuteTemplate(out, "begin audit", head); err != nil {
 		return err
 	}
 	for _, f := range chosen {
-		if f.Weight == OK && o.About == "" {
+		if f.Weight == OK && head.Whole {
 			continue
 		}
 		all := f.Select(Filter{})
@@ -142,15 +180,50 @@ func writeHTML(ctx context.Context, out *bufio.Writer, a *Audit, chosen []*Findi
 		if err != nil {
 			return err
 		}
-		open := min(len(rows), rowsOpen)
-		err = pageTemplates.ExecuteTemplate(out, "finding", struct {
+		part := struct {
 			*Finding
 			Open, Folded report.Table
-			Rest         int
-		}{f, f.list.Table(rows[:open]), f.list.Table(rows[open:]), all.RowCount() - len(rows)})
-		if err != nil {
+			All, Rest    int
+			Unknown      string // "" if the overview contains it
+		}{Finding: f, All: all.RowCount(), Rest: all.RowCount() - len(rows)}
+		opened := min(len(rows), open)
+		if part.Open, part.Folded = f.list.Table(rows[:opened]), f.list.Table(rows[opened:]); !head.Whole {
+			part.Unknown = f.list.Unknown
+		}
+		if err := by.ExecuteTemplate(out, "finding", part); err != nil {
 			return err
 		}
 	}
-	return pageTemplates.ExecuteTemplate(out, "end audit", nil)
+	return by.ExecuteTemplate(out, "end audit", nil)
+}
+
+func (a *Audit) aboutLines() []string {
+	counts := fmt.Sprintf("%s, %s in the store %s", report.Counted(a.URLs, "URL"), report.Counted(a.Pages, "page"), harmless.Line(a.Store))
+	counts = strings.TrimSuffix(counts, " in the store ")
+	lines := append([]string{counts, a.Coverage.String()}, a.About.Lines()...)
+	if a.past != nil {
+		lines = append(lines, fmt.Sprintf("compared with crawl %d, which ended at %s UTC", a.past.Number, a.past.Ended.Format(time.DateTime)))
+	}
+	return lines
+}
+
+// wrapped breaks s into lines of at most 100 characters, unless a word is longer. It indents each
+// line but the first by indent spaces. The caller has already written that many characters on the
+// first line.
+func wrapped(indent int, s string) string {
+	const most = 100
+	var b strings.Builder
+	n := indent
+	for i, word := range strings.Fields(s) {
+		if i > 0 && n+1+len(word) > most {
+			b.WriteString("\n" + strings.Repeat(" ", indent))
+			n = indent
+		} else if i > 0 {
+			b.WriteByte(' ')
+			n++
+		}
+		b.WriteString(word)
+		n += len(word)
+	}
+	return b.String()
 }
