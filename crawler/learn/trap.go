@@ -45,23 +45,16 @@ func (a *address) trap(now time.Time) (t trap, is bool) {
 	return trap{Calendar, a.pattern() + " with dates", false}, true
 }
 
-// repeats reports whether a path repeats the same segments maxRepeats times in a row.
+// repeats reports whether a path repeats the same segments maxRepeats times in a row. It ignores doubled slashes.
 func repeats(path string) bool {
-	path = strings.TrimSuffix(path, "/")
-	next := func(from int) int {
-		if slash := strings.IndexByte(path[from+1:], '/'); slash >= 0 {
-			return from + 1 + slash
-		}
-		return len(path)
-	}
-	for from := 0; from < len(path); from = next(from) {
-		for to := next(from); ; to = next(to) {
-			n := to - from
-			end := from + maxRepeats*n
-			if end > len(path) {
-				break
+	segments := strings.FieldsFunc(path, func(r rune) bool { return r == '/' })
+	for n := 1; maxRepeats*n <= len(segments); n++ {
+		same := 0 // number of segments in a row that are also n places earlier
+		for i := n; i < len(segments); i++ {
+			if same++; segments[i] != segments[i-n] {
+				same = 0
 			}
-			if n > 1 && path[from:end-n] == path[to:end] && (end == len(path) || path[end] == '/') {
+			if same == (maxRepeats-1)*n {
 				return true
 			}
 		}
