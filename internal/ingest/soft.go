@@ -249,8 +249,8 @@ func (f *softPages) probed(ctx context.Context, got *reading) error {
 	if err != nil {
 		return fmt.Errorf("store the response to a made-up URL: %w", err)
 	}
-	f.locks.lockAll()
-	defer f.locks.unlock(nil)
+	f.locks.all.Lock()
+	defer f.locks.all.Unlock()
 	if known.Says() {
 		if err := f.examine(ctx, &known, suspects...); err != nil {
 			return err
