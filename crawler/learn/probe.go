@@ -27,10 +27,9 @@ func ProbeOf(urls, others []string) string {
 	if len(replaced) == 0 {
 		replaced = base.varying(slices.Concat(urls, others))
 	}
-	switch {
-	case slices.Contains(replaced, base.last) || len(replaced) == 0 && len(base.params()) == 0:
+	if slices.Contains(replaced, base.last) || len(replaced) == 0 && base.last == len(base.parts)-1 {
 		replaced = []int{base.last}
-	default:
+	} else {
 		same := func(url string) bool { return path(url) == path(urls[0]) }
 		if replaced = slices.DeleteFunc(replaced, func(i int) bool { return i < base.last }); len(replaced) == 0 || !slices.ContainsFunc(others, same) {
 			return ""
@@ -38,7 +37,14 @@ func ProbeOf(urls, others []string) string {
 	}
 	for _, i := range replaced {
 		p := &base.parts[i]
-		p.value = nonsense(p.value, base.origin, p.name)
+		name, value, found := strings.Cut(*p, "=")
+		switch {
+		case i == base.last:
+			name, value = "/", (*p)[1:]
+		case found:
+			name += "="
+		}
+		*p = name + nonsense(value, base.origin, name[1:])
 	}
 	return base.String()
 }
@@ -47,18 +53,13 @@ func ProbeOf(urls, others []string) string {
 // the pattern, and no URL in others has it.
 func tied(urls, others []string) bool {
 	base := readURL(urls[0])
-	varies := base.varying(urls)
-	known := base.varying(slices.Concat(urls, others))
+	varies, known := base.varying(urls), base.varying(slices.Concat(urls, others))
 	for i, p := range base.parts {
-		switch {
-		case slices.Contains(varies, i), i == base.last: // if the last segment does not vary, urls has one element, or one path with different parameters
-			continue
-		case i < base.last && strings.ContainsAny(p.value, "0123456789"):
-		case len(urls) > 1 && slices.Contains(known, i):
-		default:
+		if i == base.last || slices.Contains(varies, i) { // if the last segment does not vary, urls has one element, or one path with different parameters
 			continue
 		}
-		if !slices.ContainsFunc(others, func(url string) bool { return base.shares(readURL(url), i) }) {
+		may := i < base.last && strings.ContainsAny(p, digits) || len(urls) > 1 && slices.Contains(known, i)
+		if may && !slices.ContainsFunc(others, func(url string) bool { return base.shares(readURL(url), i) }) {
 			return true
 		}
 	}
@@ -75,94 +76,75 @@ func isDefault(leader, url string) bool {
 // parameters. If one of them has the same text as the response to the probe, the server ignores
 // unknown values.
 func (s *Soft) defaults() (urls []string) {
-	u, from := readURL(s.Probe), readURL(s.From)
-	if len(u.params()) == 0 {
+	u := readURL(s.Probe)
+	if u.last == len(u.parts)-1 {
 		return nil
 	}
-	same := slices.DeleteFunc(slices.Clone(u.params()), func(p component) bool { return !slices.Contains(from.params(), p) })
-	path := u.parts[:u.last+1]
-	u.parts = slices.Concat(path, same)
-	urls = append(urls, u.String())
-	u.parts = path
-	return append(urls, u.String())
+	for _, kept := range [][]string{readURL(s.From).parts, nil} {
+		v := *u
+		v.parts = slices.DeleteFunc(slices.Clone(u.parts), func(p string) bool { return p[0] == '&' && !slices.Contains(kept, p) })
+		urls = append(urls, v.String())
+	}
+	return urls
 }
 
-// A dividedURL is a canonical URL split into parts: the segments of its path, and then its parameters.
+// A dividedURL is a canonical URL split into parts: the segments of its path, each after a slash, and
+// then its parameters, each after an ampersand. A trailing slash belongs to the last segment.
 type dividedURL struct {
 	origin string
-	parts  []component
+	parts  []string
 	last   int // index of the last segment of the path
 }
-
-// A component of a URL has a name, with the equals sign, if it is a parameter.
-type component struct{ name, value string }
 
 func readURL(url string) *dividedURL {
 	p, query, hasQuery := strings.Cut(pathOf(url), "?")
 	u := &dividedURL{origin: originOf(url)}
-	segments := strings.Split(p, "/")
-	if n := len(segments); n > 2 && segments[n-1] == "" { // a trailing slash belongs to the last segment
-		segments = append(segments[:n-2], segments[n-2]+"/")
+	segments, slash := strings.CutSuffix(p[1:], "/")
+	for s := range strings.SplitSeq(segments, "/") {
+		u.parts = append(u.parts, "/"+s)
 	}
-	for _, s := range segments {
-		u.parts = append(u.parts, component{"", s})
+	u.last = len(u.parts) - 1
+	if slash {
+		u.parts[u.last] += "/"
 	}
-	u.last = len(segments) - 1
 	if hasQuery {
 		for pair := range strings.SplitSeq(query, "&") {
-			name, value, has := strings.Cut(pair, "=")
-			if has {
-				name += "="
-			}
-			u.parts = append(u.parts, component{name, value})
+			u.parts = append(u.parts, "&"+pair)
 		}
 	}
 	return u
 }
 
-func (u *dividedURL) params() []component { return u.parts[u.last+1:] }
-
 func (u *dividedURL) String() string {
-	text, separator := u.origin, ""
-	for i, p := range u.parts {
-		switch {
-		case i > u.last+1:
-			separator = "&"
-		case i == u.last+1:
-			separator = "?"
-		case i > 0:
-			separator = "/"
-		}
-		text += separator + p.name + p.value
+	path, query := strings.Join(u.parts[:u.last+1], ""), strings.Join(u.parts[u.last+1:], "")
+	if query != "" {
+		query = "?" + query[1:]
 	}
-	return text
+	return u.origin + path + query
 }
 
 func (u *dividedURL) shares(other *dividedURL, i int) bool {
 	if i <= u.last {
 		return i <= other.last && u.parts[i] == other.parts[i]
 	}
-	return slices.Contains(other.params(), u.parts[i])
+	return slices.Contains(other.parts, u.parts[i])
 }
 
 // varying returns the indexes of the parts of u that are not the same in all URLs.
 func (u *dividedURL) varying(urls []string) (parts []int) {
-	for _, url := range urls {
-		other := readURL(url)
-		for i := range u.parts {
-			if !u.shares(other, i) && !slices.Contains(parts, i) {
-				parts = append(parts, i)
-			}
+	for i := range u.parts {
+		if slices.ContainsFunc(urls, func(url string) bool { return !u.shares(readURL(url), i) }) {
+			parts = append(parts, i)
 		}
 	}
-	slices.Sort(parts)
 	return parts
 }
+
+const digits, hexDigits, letters = "0123456789", "0123456789abcdef", "abcdefghijklmnopqrstuvwxyz"
 
 // nonsense returns a name that does not exist, in the same form as example: decimal digits,
 // hexadecimal digits, or letters. It keeps the extension and a trailing slash.
 func nonsense(example, origin, param string) string {
-	const digits, hexDigits = "0123456789", "0123456789abcdef"
 	stem, slash := strings.CutSuffix(example, "/")
 	ext := ""
 	if dot := strings.LastIndexByte(stem, '.'); dot > 0 && len(stem)-dot <= 6 {
@@ -172,24 +154,20 @@ func nonsense(example, origin, param string) string {
 		ext += "/"
 	}
 	sum := sha256.Sum256([]byte("a name that cannot exist on " + origin + " " + param))
-	name := make([]byte, 12)
+	set, n := letters, 12
 	isOf := func(set string) bool { return stem != "" && strings.Trim(stem, set) == "" }
 	switch {
 	case isOf(digits):
-		name = make([]byte, max(9, min(len(stem), 18))) // a nine-digit number fits in 32 bits
-		for i := range name {
-			name[i] = digits[sum[i]%10]
-		}
-		name[0] = '9'
+		set, n = digits, max(9, min(len(stem), 18)) // a nine-digit number fits in 32 bits
 	case isOf(hexDigits) && len(stem) >= 8:
-		name = make([]byte, min(len(stem), len(sum)))
-		for i := range name {
-			name[i] = hexDigits[sum[i]%16]
-		}
-	default:
-		for i := range name {
-			name[i] = 'a' + sum[i]%26
-		}
+		set, n = hexDigits, min(len(stem), len(sum))
+	}
+	name := make([]byte, n)
+	for i := range name {
+		name[i] = set[int(sum[i])%len(set)]
+	}
+	if set == digits {
+		name[0] = '9'
 	}
 	return string(name) + ext
 }
