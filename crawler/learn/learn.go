@@ -107,14 +107,12 @@ type Host struct {
 	New      int64               `json:"new,omitempty"`      // number of pages with new text, not counting those in Extra
 	Last     int64               `json:"last,omitempty"`     // number of URLs queued as last samples; see sweep.go
 	Patterns map[string]*Pattern `json:"patterns,omitempty"` // by name; see [Host.patterns]
-	Values   map[string][]string `json:"values,omitempty"`   // the values of each parameter; see [Host.valuesOf]; a list of more than fewValues elements means that there are too many
+	Values   map[string][]string `json:"values,omitempty"`   // the values of each parameter, by the shape of the path, a question mark and the name, or of the last segments in a folder, with an empty name; a list of more than fewValues elements means that there are too many
 	Said     seen                `json:"said,omitzero"`      // hashes of the lines, links and URLs of the host's pages
 
 	Softs   map[string]*Soft `json:"soft_404,omitempty"` // how the host responds to URLs that cannot exist, by the pattern of these URLs
 	Pending []string         `json:"pending,omitempty"`  // patterns whose probe has not been answered yet, or whose pages have not been compared with the answer
 	Probes  int              `json:"probes,omitempty"`   // number of patterns that have a probe
-
-	name, key []byte // buffers that patterns and valuesOf reuse
 }
 
 // NewHost returns a Host without evidence.
@@ -205,7 +203,7 @@ func isMirrored(url, leader string) bool {
 func (h *Host) judgePatterns(a *address, v *Verdict, o outcome) {
 	if name := viewOf(a.path, a.query); name != "" {
 		h.Extra++
-		h.take([]byte(name), o)
+		h.take(name, o)
 		return
 	}
 	t, isTrap := a.trap(v.At)
@@ -213,7 +211,7 @@ func (h *Host) judgePatterns(a *address, v *Verdict, o outcome) {
 		h.New++
 	}
 	h.meetValues(a)
-	for name := range h.patterns(a) {
+	for _, name := range h.patterns(a) {
 		h.take(name, o)
 	}
 	if !isTrap {
@@ -223,5 +221,5 @@ func (h *Host) judgePatterns(a *address, v *Verdict, o outcome) {
 	if o == nearText || t.far && v.Thin {
 		o = copied
 	}
-	h.take([]byte(t.pattern), o)
+	h.take(t.pattern, o)
 }

@@ -85,26 +85,20 @@ func (p *Pattern) take(o outcome) {
 	p.Row = 0
 }
 
-// take counts a page for a pattern, unless the host has too many patterns.
-func (h *Host) take(name []byte, o outcome) {
-	if p := h.pattern(name); p != nil {
-		p.take(o)
+// take counts a page for a pattern, unless the host already has maxPatterns other patterns.
+func (h *Host) take(name string, o outcome) {
+	p := h.Patterns[name]
+	if p == nil {
+		if len(h.Patterns) >= maxPatterns {
+			return
+		}
+		if h.Patterns == nil {
+			h.Patterns = map[string]*Pattern{}
+		}
+		p = new(Pattern)
+		h.Patterns[name] = p
 	}
-}
-
-// pattern returns the named pattern, and creates it if necessary. It returns nil if the host
-// already has maxPatterns other patterns.
-func (h *Host) pattern(name []byte) *Pattern {
-	p := h.Patterns[string(name)]
-	if p != nil || len(h.Patterns) >= maxPatterns {
-		return p
-	}
-	if h.Patterns == nil {
-		h.Patterns = map[string]*Pattern{}
-	}
-	p = &Pattern{}
-	h.Patterns[string(name)] = p
-	return p
+	p.take(o)
 }
 
 // spent returns the pattern that causes a URL to be postponed, and the rate of its samples. The
@@ -114,15 +108,15 @@ func (h *Host) pattern(name []byte) *Pattern {
 // pattern that gave no more new pages than the finest.
 func (h *Host) spent(a *address) (pattern string, rate int) {
 	texts := int64(0)
-	for name := range h.patterns(a) {
-		switch p := h.Patterns[string(name)]; {
+	for _, name := range h.patterns(a) {
+		switch p := h.Patterns[name]; {
 		case p == nil:
 		case pattern == "" && p.spent():
-			pattern, rate, texts = string(name), p.rate(), p.New
+			pattern, rate, texts = name, p.rate(), p.New
 		case pattern == "" && p.New > 1:
 			return "", 0
 		case p.spent() && p.New <= texts:
-			pattern, rate = string(name), p.rate()
+			pattern, rate = name, p.rate()
 		}
 	}
 	return pattern, rate

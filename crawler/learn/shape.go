@@ -1,7 +1,7 @@
 package learn
 
 import (
-	"iter"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -35,32 +35,20 @@ type address struct {
 	url   string
 	path  string
 	query query
-	asks  bool // whether the URL has a question mark, even if the query is empty
-
-	shape, names string // the results of general; empty before its first call
+	shape string // of the path
+	names string // of the parameters, after a question mark; empty if the URL has no question mark
 }
 
 func addressOf(url string) *address {
 	path, text, asks := strings.Cut(pathOf(url), "?")
-	return &address{url: url, path: path, query: query(text), asks: asks}
-}
-
-// general returns the shape of the path, and the names of the parameters after a question mark. The
-// names are empty if the URL has no question mark.
-func (a *address) general() (shape, names string) {
-	if a.shape == "" {
-		a.shape = shapeOfPath(a.path)
-		if a.asks {
-			a.names = a.query.names(func(string, string) bool { return false })
-		}
+	a := &address{url: url, path: path, query: query(text), shape: shapeOfPath(path)}
+	if asks {
+		a.names = a.query.names(func(string, string) bool { return false })
 	}
-	return a.shape, a.names
+	return a
 }
 
-func (a *address) pattern() string {
-	shape, names := a.general()
-	return shape + names
-}
+func (a *address) pattern() string { return a.shape + a.names }
 
 // Shape returns one of the patterns of a canonical URL: the shape of its path with the names of its
 // parameters.
@@ -68,69 +56,48 @@ func Shape(url string) string {
 	return addressOf(url).pattern()
 }
 
-// patterns yields the patterns of a URL, finest first. Each slice is valid only until the next one
-// is yielded.
-func (h *Host) patterns(a *address) iter.Seq[[]byte] {
-	return func(yieldBytes func(pattern []byte) bool) {
-		yield := func(parts ...string) bool {
-			h.name = h.name[:0]
-			for _, part := range parts {
-				h.name = append(h.name, part...)
-			}
-			return yieldBytes(h.name)
-		}
-		shape, names := a.general()
-		at := lastSegment(shape)
-		folder, exact := shape[:at], shape
-		if last, varies := a.last(); varies && telling(last) && h.fewValues(folder, "", last) {
-			exact = folder + last
-		}
-		if names != "" {
-			if with := h.withValues(a); with != names && !yield(exact, with) {
-				return
-			}
-		}
-		if !yield(exact, names) || exact != shape && !yield(shape, names) || names != "" && !yield(shape, "?…") {
-			return
-		}
-		for _, keep := range []int{2, 0} {
-			if head := headOf(folder, keep); head != "" && !yield(head, "…/", shape[at:], names) {
-				return
-			}
+// patterns returns the patterns of a URL, finest first.
+func (h *Host) patterns(a *address) []string {
+	at := lastSegment(a.shape)
+	folder, exact, names := a.shape[:at], a.shape, a.names
+	if last, varies := a.last(); varies && telling(last) && h.fewValues(folder, "", last) {
+		exact = folder + last
+	}
+	if names != "" {
+		names = h.withValues(a)
+	}
+	all := append(make([]string, 0, 6), exact+names, exact+a.names, a.pattern())
+	if names != "" {
+		all = append(all, a.shape+"?…")
+	}
+	for _, keep := range []int{2, 0} {
+		if head := headOf(folder, keep); head != "" {
+			all = append(all, head+"…/"+a.shape[at:]+a.names)
 		}
 	}
+	return slices.Compact(all)
 }
 
 // last returns the last segment of the path. It also reports whether other URLs may have the same
 // last segment in a folder of the same shape.
 func (a *address) last() (last string, varies bool) {
-	shape, names := a.general()
 	at := lastSegment(a.path)
-	return a.path[at:], names != "" || !strings.HasPrefix(shape, a.path[:at])
+	return a.path[at:], a.names != "" || !strings.HasPrefix(a.shape, a.path[:at])
 }
 
 func shapeOfPath(path string) string {
-	at := lastSegment(path)
-	shape := make([]byte, 0, 128)
-	for i := 0; i < len(path); {
-		if path[i] == '/' {
+	shape, at, last := make([]byte, 0, 128), 0, lastSegment(path)
+	for segment := range strings.SplitSeq(path, "/") {
+		if at > 0 {
 			shape = append(shape, '/')
-			i++
-			continue
 		}
-		end := i
-		for end < len(path) && path[end] != '/' {
-			end++
-		}
-		segment, parameters, _ := strings.Cut(path[i:end], ";")
-		shape = appendGeneral(shape, segment, i == at)
-		for parameters != "" {
-			var p string
-			p, parameters, _ = strings.Cut(parameters, ";")
+		name, parameters, _ := strings.Cut(segment, ";")
+		shape = appendGeneral(shape, name, at == last)
+		for p := range strings.FieldsFuncSeq(parameters, separators) {
 			name, _, _ := strings.Cut(p, "=")
 			shape = appendGeneral(append(shape, ';'), name, false)
 		}
-		i = end
+		at += len(segment) + 1
 	}
 	return string(shape)
 }
@@ -143,18 +110,11 @@ func lastSegment(path string) int {
 
 // headOf returns the first n segments of a folder's path, or "" if the path has at most n segments.
 func headOf(folder string, n int) string {
-	end := 1
-	for range n {
-		next := strings.IndexByte(folder[min(end, len(folder)):], '/')
-		if next < 0 {
-			return ""
-		}
-		end += next + 1
-	}
-	if end >= len(folder) {
+	parts := strings.SplitAfterN(folder, "/", n+2)
+	if len(parts) < n+2 || parts[n+1] == "" {
 		return ""
 	}
-	return folder[:end]
+	return strings.TrimSuffix(folder, parts[n+1])
 }
 
 // separators reports whether r separates parameters. Gitweb and directory listings use the
@@ -180,8 +140,7 @@ func (q query) names(withValue func(name, value string) bool) string {
 // withValues returns the names of an address's parameters, with the values of those that have had
 // few values so far.
 func (h *Host) withValues(a *address) string {
-	shape, _ := a.general()
-	return a.query.names(func(name, value string) bool { return telling(value) && h.fewValues(shape, name, value) })
+	return a.query.names(func(name, value string) bool { return telling(value) && h.fewValues(a.shape, name, value) })
 }
 
 // telling reports whether a parameter with this value may have only a few different values. It
@@ -197,7 +156,7 @@ func telling(value string) bool {
 // fewValues reports whether a value is one of a few different values, or may become one. The values
 // are those of the named parameter or, if name is "", the last segments in a folder.
 func (h *Host) fewValues(path, name, value string) bool {
-	known, ok := h.Values[string(h.valuesOf(path, name))]
+	known, ok := h.Values[path+"?"+name]
 	switch {
 	case !ok:
 		return len(h.Values) < maxPatterns
@@ -208,13 +167,12 @@ func (h *Host) fewValues(path, name, value string) bool {
 }
 
 func (h *Host) meetValues(a *address) {
-	shape, _ := a.general()
 	if last, varies := a.last(); varies {
-		h.meetValue(shape[:lastSegment(shape)], "", last)
+		h.meetValue(a.shape[:lastSegment(a.shape)], "", last)
 	}
 	for pair := range strings.FieldsFuncSeq(string(a.query), separators) {
 		name, value, _ := strings.Cut(pair, "=")
-		h.meetValue(shape, general(name), value)
+		h.meetValue(a.shape, general(name), value)
 	}
 }
 
@@ -222,25 +180,18 @@ func (h *Host) meetValue(path, name, value string) {
 	if !telling(value) {
 		return
 	}
-	of := h.valuesOf(path, name)
-	known, ok := h.Values[string(of)]
+	of := path + "?" + name
+	known, ok := h.Values[of]
 	switch {
 	case len(known) > fewValues, slices.Contains(known, value), !ok && len(h.Values) >= maxPatterns:
 	case len(known) == fewValues:
-		h.Values[string(of)] = make([]string, fewValues+1) // a list of this length means that there are too many values
+		h.Values[of] = make([]string, fewValues+1) // a list of this length means that there are too many values
 	default:
 		if h.Values == nil {
 			h.Values = map[string][]string{}
 		}
-		h.Values[string(of)] = append(known, value)
+		h.Values[of] = append(known, value)
 	}
-}
-
-// valuesOf returns the key in Values for a parameter or, if name is "", for the last segments in a
-// folder. The key is valid until the next call.
-func (h *Host) valuesOf(path, name string) []byte {
-	h.key = append(append(append(h.key[:0], path...), '?'), name...)
-	return h.key
 }
 
 // pathOf returns the part of a canonical URL after its host.
@@ -260,6 +211,8 @@ func hostOf(url string) string {
 	host, _, _ := strings.Cut(rest, "/")
 	return host
 }
+
+var number = regexp.MustCompile(`[0-9]+`)
 
 // general returns the name of a parameter with placeholders for its variable parts.
 func general(name string) string {
@@ -286,7 +239,7 @@ func appendGeneral(shape []byte, segment string, last bool) []byte {
 	case last:
 		return append(append(shape, "{word}"...), ext...)
 	case digits:
-		return appendNumbers(shape, segment)
+		return append(shape, number.ReplaceAllLiteralString(segment, "{n}")...)
 	}
 	return append(shape, segment...)
 }
@@ -307,20 +260,4 @@ func kinds(s string) (digits, letters, hex bool) {
 		}
 	}
 	return digits, letters, hex
-}
-
-// appendNumbers appends s to shape, with each run of digits replaced by {n}.
-func appendNumbers(shape []byte, s string) []byte {
-	for i := 0; i < len(s); {
-		if s[i] < '0' || s[i] > '9' {
-			shape = append(shape, s[i])
-			i++
-			continue
-		}
-		for i < len(s) && '0' <= s[i] && s[i] <= '9' {
-			i++
-		}
-		shape = append(shape, "{n}"...)
-	}
-	return shape
 }
