@@ -202,17 +202,12 @@ func (b *Book) Enter(ctx context.Context, host string, end func() (string, error
 	defer b.writing.RUnlock()
 	b.mu.Lock()
 	e.mark = mark
-	n := news{of: e}
+	n := news{e, nil, true}
 	if forgotten { // otherwise the next worker would ignore the cursor, too
 		n.value = e.text()
 	}
 	b.mu.Unlock()
-	if n.value != nil {
-		if swapped, err := b.write(ctx, host, n); err != nil || !swapped {
-			return err
-		}
-	}
-	return b.mark(ctx, host, e, " "+since)
+	return b.save(ctx, host, n, " "+since)
 }
 
 // Clean returns a URL without tracking parameters and session ids; see the function [Clean]. It
@@ -266,11 +261,7 @@ func (b *Book) Sync(ctx context.Context, before string, all bool) (since string,
 	defer b.writing.Unlock()
 	news, since := b.news(before, all || b.last == "")
 	for name, n := range news {
-		swapped, err := b.write(ctx, name, n)
-		if err == nil && swapped && n.claimed {
-			err = b.mark(ctx, name, n.of, " "+before)
-		}
-		if err != nil {
+		if err := b.save(ctx, name, n, " "+before); err != nil {
 			return "", err
 		}
 	}
@@ -319,41 +310,42 @@ func (e *entry) text() []byte {
 	return e.site.encode()
 }
 
-// write replaces the value of a host, unless another process has changed it since the last read. It
-// reports whether it did so.
-func (b *Book) write(ctx context.Context, host string, n news) (swapped bool, err error) {
-	if swapped, err = b.keeper.Swap(ctx, NameOf(host), n.of.kept, n.value); err != nil {
-		return false, fmt.Errorf("store the patterns learned about %s: %w", host, err)
+// save replaces the value of a host, if there is a new one, and then its mark, if the book's worker has
+// claimed the host. It stops at the first of them that another process has changed since the last read.
+// The mark is the name of the book and cursor, which is a space and the cursor before which the evidence
+// includes all records, or "" once the worker releases the host.
+func (b *Book) save(ctx context.Context, host string, n news, cursor string) error {
+	e := n.of
+	swap := func(name string, stored *[]byte, value []byte) (bool, error) {
+		b.mu.Lock()
+		old := *stored
+		b.mu.Unlock()
+		swapped, err := b.keeper.Swap(ctx, name, old, value)
+		if err != nil {
+			return false, fmt.Errorf("store the patterns learned about %s: %w", host, err)
+		}
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		if swapped {
+			*stored = value
+		} else {
+			e.left = true // the value was deleted, or another worker has changed it
+		}
+		return swapped, nil
 	}
+	if n.value != nil {
+		if swapped, err := swap(NameOf(host), &e.kept, n.value); err != nil || !swapped {
+			return err
+		}
+	}
+	if !n.claimed {
+		return nil
+	}
+	swapped, err := swap(markOf(host), &e.mark, []byte(b.name+cursor))
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if swapped {
-		n.of.kept = n.value
-	} else {
-		n.of.left = true // the value was deleted, or another worker has changed it
-	}
-	return swapped, nil
-}
-
-// mark replaces the mark of a host, unless another worker has done so. The mark is the name of the book
-// and, if the book's worker has claimed the host, a space and the cursor before which the evidence
-// includes all records.
-func (b *Book) mark(ctx context.Context, host string, e *entry, cursor string) error {
-	b.mu.Lock()
-	old, mark := e.mark, []byte(b.name+cursor)
-	b.mu.Unlock()
-	swapped, err := b.keeper.Swap(ctx, markOf(host), old, mark)
-	if err != nil {
-		return fmt.Errorf("store how far the patterns of %s are learned: %w", host, err)
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if swapped {
-		e.mark, e.open = mark, cursor != ""
-	} else {
-		e.left, e.open = true, false
-	}
-	return nil
+	e.open = swapped && cursor != ""
+	return err
 }
 
 // HandOver writes the evidence about a host for the next worker that claims the host. Call it
@@ -364,16 +356,7 @@ func (b *Book) HandOver(ctx context.Context, host string) error {
 	}
 	b.writing.RLock()
 	defer b.writing.RUnlock()
-	n := b.handingOver(host)
-	if n.value != nil {
-		if swapped, err := b.write(ctx, host, n); err != nil || !swapped {
-			return err
-		}
-	}
-	if !n.claimed {
-		return nil
-	}
-	return b.mark(ctx, host, n.of, "")
+	return b.save(ctx, host, b.handingOver(host), "")
 }
 
 // handingOver returns the evidence that must be written before a host is released. Its value is nil

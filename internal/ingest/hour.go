@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -60,19 +61,12 @@ type hours struct {
 	goneAfter int
 
 	mu    sync.Mutex
-	hosts map[string]*learn.Outage // guarded by mu
-	alone map[string]store.Alone   // guarded by mu: stored reasons why hosts get no more requests
+	hosts map[string]*hour // guarded by mu
 }
 
-// of returns the outage of a host, creating it if necessary. The caller holds mu.
-func (h *hours) of(host string) *learn.Outage {
-	if h.hosts[host] == nil {
-		if h.hosts == nil {
-			h.hosts = map[string]*learn.Outage{}
-		}
-		h.hosts[host] = new(learn.Outage)
-	}
-	return h.hosts[host]
+type hour struct {
+	learn.Outage
+	was store.Alone // why the last run sent no more requests to the host, until this run finds the host well
 }
 
 func (h *hours) leave(host string) (why string) {
@@ -98,52 +92,51 @@ func (h *hours) weigh(ctx context.Context, got *reading, before *store.Record) (
 	if err != nil {
 		return nil, err
 	}
-	host := frontier.HostOf(r.URL)
-	h.mu.Lock()
-	o, was := h.of(host), h.alone[host]
-	why, missed := o.Why, max(before.Missed, was.Turned)+1
+	ruling, missed, err := h.visit(ctx, s, r, before)
 	gone := missed >= h.goneAfter
-	ruling := o.Visit(s, gone)
-	now, well := o.Why, s.Text == "" && (o.Over() || was.Turned == 0)
-	h.mu.Unlock()
-
-	switch {
-	case now != why:
-		err = h.leftAlone(ctx, host, store.Alone{Why: now, At: r.FetchedAt, Turned: was.Turned + 1})
-	case well && was != (store.Alone{}):
-		err = h.leftAlone(ctx, host, store.Alone{})
-	}
-	if err == nil && ruling == learn.LookAgain && h.soft.book != nil { // first learn how the host responds to a URL that cannot exist
-		err = h.soft.book.Turned(ctx, r.URL)
-	}
 	switch {
 	case err != nil:
 		return nil, err
 	case ruling == learn.LookAgain:
-		return nil, crawler.ErrLookAgain
+		if h.soft.book != nil { // first learn how the host responds to a URL that cannot exist
+			err = h.soft.book.Turned(ctx, r.URL)
+		}
+		return nil, cmp.Or(err, crawler.ErrLookAgain)
 	case ruling == learn.Fine || !s.Error && gone && before.Kind == store.Page: // in the second case, the text has been the same for too many visits to be an outage
 		return got, nil
 	}
 	return got.asFailed(s, missed, gone), nil
 }
 
-// leftAlone stores the reason why a host gets no more requests. Pass the zero store.Alone when the
-// host responds normally again; this removes the entry.
-func (h *hours) leftAlone(ctx context.Context, host string, a store.Alone) error {
-	err := store.ChangeAlone(ctx, h.store, func(hosts map[string]store.Alone) {
-		if hosts[host] = a; a == (store.Alone{}) {
-			delete(hosts, host)
-		}
-	})
-	if err != nil {
-		return err
+// visit adds a visit to the outage of its host, and stores whether the host gets no more requests. It
+// returns how many visits in a row have failed, if this one has.
+func (h *hours) visit(ctx context.Context, s learn.Shown, r, before *store.Record) (ruling learn.Ruling, missed int, err error) {
+	host := frontier.HostOf(r.URL)
+	h.mu.Lock()
+	o := h.hosts[host]
+	if o == nil {
+		o = new(hour)
+		h.hosts[host] = o
 	}
-	if a == (store.Alone{}) {
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		delete(h.alone, host)
+	why, was := o.Why, o.was
+	missed = max(before.Missed, was.Turned) + 1
+	ruling = o.Visit(s, missed >= h.goneAfter)
+	now := was
+	switch {
+	case o.Why != why:
+		now = store.Alone{Why: o.Why, At: r.FetchedAt, Turned: was.Turned + 1}
+	case s.Text == "" && (o.Over() || was.Turned == 0):
+		now, o.was = store.Alone{}, store.Alone{}
 	}
-	return nil
+	h.mu.Unlock()
+	if now != was {
+		err = store.ChangeAlone(ctx, h.store, func(hosts map[string]store.Alone) {
+			if hosts[host] = now; now == (store.Alone{}) {
+				delete(hosts, host)
+			}
+		})
+	}
+	return ruling, missed, err
 }
 
 // shown returns what a visit shows in place of the page whose stored record is before.
@@ -180,43 +173,31 @@ func (h *hours) shown(ctx context.Context, got *reading, before *store.Record) (
 }
 
 // replacing returns the signatures of a page's text and of the text that it has replaced, which is
-// the page's id if that text is unknown. If the page is not completely different, both are zero.
+// the page's id if that text is unknown. If the page is not completely different from its last version
+// that had words, both are zero.
 func (h *hours) replacing(ctx context.Context, got *reading, before *store.Record) (text, was dedup.Hash, err error) {
 	if before.Kind == store.Page && (got.seen.Hash == before.Hash || before.Words == 0) {
 		return text, was, nil
 	}
-	last, err := h.lastPage(ctx, before)
-	if err != nil || got.seen.Hash == last.Record.Hash || last.Sketch != nil && got.sketch != nil && dedup.Estimate(got.sketch, last.Sketch) >= whollyOther {
+	last := new(store.Content)
+	if before.Kind != store.Page {
+		if i := slices.IndexFunc(before.Earlier, func(v store.Visit) bool { return v.Words > 0 }); i >= 0 { // may be several visits old
+			last.Record.Hash, last.Sketch = before.Earlier[i].Hash, before.Earlier[i].Minima()
+		}
+	} else if c, err := h.store.content(ctx, before.ID); err != nil {
 		return text, was, err
+	} else if c != nil {
+		last = c
+	}
+	if got.seen.Hash == last.Record.Hash || last.Sketch != nil && got.sketch != nil && dedup.Estimate(got.sketch, last.Sketch) >= whollyOther {
+		return text, was, nil
 	}
 	plain, err := got.plainText()
 	text, was = signatureOf(plain, got.seen.URL), got.seen.ID
-	if err != nil || before.Kind != store.Page {
-		return text, was, err
-	}
-	old, err := h.store.page(ctx, before.ID, store.WantText)
-	if old != nil && old.Kept {
-		was = signatureOf(old.Text, got.seen.URL)
+	if last.Kept {
+		was = signatureOf(last.Text, got.seen.URL)
 	}
 	return text, was, err
-}
-
-// lastPage returns the last version of a page that had words, without its text. It may be several
-// visits old. It is empty if there is no such version.
-func (h *hours) lastPage(ctx context.Context, before *store.Record) (*store.Content, error) {
-	if before.Kind == store.Page {
-		c, err := h.store.page(ctx, before.ID, store.WantSketch)
-		if c == nil {
-			c = new(store.Content)
-		}
-		return c, err
-	}
-	i := slices.IndexFunc(before.Earlier, func(v store.Visit) bool { return v.Words > 0 })
-	if i < 0 {
-		return new(store.Content), nil
-	}
-	v := &before.Earlier[i]
-	return &store.Content{Record: store.Record{Fetch: store.Fetch{Hash: v.Hash}}, Sketch: v.Minima()}, nil
 }
 
 // wasSorry reports whether the stored text of a page is already that of a soft 404, in which case

@@ -138,7 +138,7 @@ func New(ctx context.Context, s PipelineStore, opt Options) (*Pipeline, error) {
 		store: pages, opt: opt, touches: batcher.NewGatherer(s.Commit),
 		reader:  reader{opt: opt, memory: memory.NewPool(parts.Reading), flight: flight, documents: make(chan struct{}, opt.Documents.AtOnce())},
 		soft:    softPages{store: pages, book: opt.Learn, answers: lru.New[answerOf](softAnswersKept, (*softAnswer).weigh)},
-		hours:   hours{store: pages, goneAfter: opt.GoneAfter},
+		hours:   hours{store: pages, goneAfter: opt.GoneAfter, hosts: map[string]*hour{}},
 		judge:   judge{store: pages, opt: opt, leaders: newLeaderCache(s, opt.Rule, parts.Leaders), posting: dedup.MaxPosting},
 		lessons: lessons{store: pages, book: opt.Learn, rule: opt.Rule, shared: opt.Shared},
 		counts:  counts{all: tally, began: time.Now(), shared: opt.Shared, missed: map[[2]string]int{}},
@@ -153,8 +153,12 @@ func New(ctx context.Context, s PipelineStore, opt Options) (*Pipeline, error) {
 	if err := p.lessons.recall(ctx, &p.soft); err != nil {
 		return nil, err
 	}
-	if p.hours.alone, err = store.LeftAlone(ctx, s); err != nil {
+	alone, err := store.LeftAlone(ctx, s)
+	if err != nil {
 		return nil, err
+	}
+	for host, was := range alone {
+		p.hours.hosts[host] = &hour{was: was}
 	}
 	p.upkeep.start(p)
 	return p, nil
