@@ -79,14 +79,14 @@ type holder struct {
 
 // holders returns the holder of each name. It checks the names in memory first, and then the store.
 // In this order, it does not miss names that are stored in the meantime.
-func (n *naming) holders(ctx context.Context, names []string) ([]holder, error) {
-	if len(names) == 0 {
-		return nil, nil
-	}
-	all, ids := make([]holder, len(names)), make([]dedup.Hash, len(names))
+func (n *naming) holders(ctx context.Context, names []string) (map[string]holder, error) {
+	all, ids := map[string]holder{}, make([]dedup.Hash, len(names))
 	for i, name := range names {
 		ids[i] = dedup.HashOf([]byte(name))
-		all[i].taken = n.isUnderway(ids[i])
+		all[name] = holder{taken: n.isUnderway(ids[i])}
+	}
+	if len(names) == 0 {
+		return all, nil
 	}
 	pages, err := n.store.Pages(ctx, ids, store.WantRecord)
 	if err != nil {
@@ -96,100 +96,86 @@ func (n *naming) holders(ctx context.Context, names []string) ([]holder, error) 
 		switch {
 		case page == nil:
 		case page.Record.FetchedAt.Equal(n.began):
-			all[i].taken = true
+			all[names[i]] = holder{taken: true}
 		default:
-			all[i].known = &page.Record
+			all[names[i]] = holder{all[names[i]].taken, &page.Record}
 		}
 	}
 	return all, nil
 }
 
+// give names the files of a batch. If the store was empty before the run, names that are positions need
+// no lookup, because no other record can have them.
 func (n *naming) give(ctx context.Context, files []*file) error {
-	first, err := n.holdersOf(ctx, files, 1)
+	var names []string
+	for _, f := range files {
+		if !n.fresh || !f.placed {
+			names = append(names, f.qualified(1))
+		}
+		if !n.fresh {
+			names = append(names, f.qualified(2))
+		}
+	}
+	all, err := n.holders(ctx, names)
 	if err != nil {
 		return err
 	}
-	var second []holder
-	if !n.fresh {
-		if second, err = n.holdersOf(ctx, files, 2); err != nil {
-			return err
+	of := func(f *file, nth int) (holder, error) {
+		name := f.qualified(nth)
+		if n.isUnderway(dedup.HashOf([]byte(name))) { // an earlier file of this batch may have the name
+			return holder{taken: true}, nil
 		}
+		if h, found := all[name]; found || n.fresh && f.placed {
+			return h, nil
+		}
+		one, err := n.holders(ctx, []string{name})
+		return one[name], err
 	}
-	for i, f := range files {
-		if second != nil && f.from.Source() != "" && second[i].known != nil && !second[i].taken && !n.isUnderway(dedup.HashOf([]byte(f.qualified(2)))) {
-			if err := n.meet(f, 2, second[i]); err != nil {
+	for _, f := range files {
+		nth := 1
+		if !n.fresh && f.from.Source() != "" {
+			if h, err := of(f, 2); err != nil {
 				return err
+			} else if h.known != nil && !h.taken {
+				nth = 2
 			}
-			continue
 		}
-		for nth, h := 1, first[i]; ; nth++ {
-			if nth > 1 {
-				one, err := n.holdersOf(ctx, files[i:i+1], nth)
-				if err != nil {
-					return err
-				}
-				h = one[0]
-			}
-			if n.isUnderway(dedup.HashOf([]byte(f.qualified(nth)))) { // an earlier file of this batch may have the name
-				h = holder{taken: true}
-			}
-			if h.taken {
-				continue
-			}
-			if h.known != nil {
-				if err := n.meet(f, nth, h); err != nil {
-					return err
-				}
-				break
-			}
-			n.call(f, nth)
-			if nth > 1 {
-				n.counts.Repeated++
-			}
-			break
+		h, err := of(f, nth)
+		for err == nil && h.taken {
+			nth++
+			h, err = of(f, nth)
+		}
+		if err == nil {
+			err = n.call(f, nth, h.known)
+		}
+		if err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// holdersOf returns the holders of the nth names of files. If the store was empty before the run,
-// names that are positions need no lookup, because no other record can have them.
-func (n *naming) holdersOf(ctx context.Context, files []*file, nth int) ([]holder, error) {
-	all := make([]holder, len(files))
-	var names []string
-	var asked []int
-	for i, f := range files {
-		if !(n.fresh && f.placed) {
-			names, asked = append(names, f.qualified(nth)), append(asked, i)
-		}
-	}
-	found, err := n.holders(ctx, names)
-	for k, h := range found {
-		all[asked[k]] = h
-	}
-	return all, err
-}
-
-// meet gives a file a name that a record in the store already has. If the record has the same text,
-// the file is known; otherwise it is a new visit.
-func (n *naming) meet(f *file, nth int, h holder) (err error) {
-	n.call(f, nth)
-	if f.isKnown(h) {
-		n.counts.Known++
-		f.known = h.known
-		return nil
-	}
-	n.counts.Changed++
-	f.visit, err = n.again(f.reading, h.known)
-	return err
-}
-
-func (n *naming) call(f *file, nth int) {
+// call gives a file its nth name, which the record known has, or no record if known is nil. If the
+// record has the same text, the file is known; otherwise it is a new visit.
+func (n *naming) call(f *file, nth int, known *store.Record) (err error) {
 	f.reading.name(f.qualified(nth), n.began)
-	f.visit = firstVisit(f.reading)
 	n.mu.Lock()
-	defer n.mu.Unlock()
 	n.underway[f.reading.seen.ID] = true
+	n.mu.Unlock()
+	switch {
+	case known == nil:
+		f.visit = firstVisit(f.reading)
+		if nth > 1 {
+			n.counts.Repeated++
+		}
+	case f.isKnown(known):
+		n.counts.Known++
+		f.known = known
+	default:
+		n.counts.Changed++
+		f.visit, err = n.again(f.reading, known)
+	}
+	return err
 }
 
 // name sets the name of a file as the URL of its reading, and the time of the visit. It is called
@@ -215,14 +201,11 @@ func (f *file) qualified(n int) string {
 }
 
 // isKnown reports whether the stored record with a file's name has the file's text. A file without
-// text counts as known if there is a record.
-func (f *file) isKnown(h holder) bool {
-	switch r, got := h.known, &f.reading.seen; {
-	case r == nil || h.taken:
-		return false
-	case got.Kind != store.Page || r.Problem == string(crawler.ProblemInternal): // the file could not be read in the earlier run, and cannot be read now
+// text counts as known.
+func (f *file) isKnown(r *store.Record) bool {
+	got := &f.reading.seen
+	if got.Kind != store.Page || r.Problem == string(crawler.ProblemInternal) { // the file could not be read in the earlier run, and cannot be read now
 		return true
-	default:
-		return r.Kind == store.Page && r.Hash == got.Hash
 	}
+	return r.Kind == store.Page && r.Hash == got.Hash
 }
