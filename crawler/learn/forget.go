@@ -49,18 +49,12 @@ func (h *Host) forget() {
 	patterns, values, softs, said := sizeOf(h.Patterns), sizeOf(h.Values), sizeOf(h.Softs), sizeOf(h.Said)
 	switch max(patterns, values, softs, said) {
 	case patterns:
-		for _, name := range leastOf(h.Patterns, func(p *Pattern) int64 { return p.fetched() }) {
-			delete(h.Patterns, name)
-		}
+		halve(h.Patterns, func(p *Pattern) int64 { return p.fetched() })
 	case softs:
-		for _, name := range leastOf(h.Softs, func(s *Soft) int64 { return s.Pages }) {
-			delete(h.Softs, name)
-		}
+		halve(h.Softs, func(s *Soft) int64 { return s.Pages })
 		h.Pending = slices.DeleteFunc(h.Pending, func(name string) bool { return h.Softs[name] == nil })
 	case values:
-		for _, name := range leastOf(h.Values, func(known []string) int64 { return int64(len(known)) }) {
-			delete(h.Values, name)
-		}
+		halve(h.Values, func(known []string) int64 { return int64(len(known)) })
 	default:
 		h.Said = seen{}
 	}
@@ -71,11 +65,13 @@ func sizeOf(part any) int {
 	return len(text)
 }
 
-// leastOf returns the keys of half the entries of m, at least one: those with the lowest counts
-// and, among equal counts, the longest keys.
-func leastOf[V any](m map[string]V, count func(V) int64) []string {
+// halve deletes half the entries of m, at least one: those with the lowest counts and, among equal
+// counts, the longest keys.
+func halve[V any](m map[string]V, count func(V) int64) {
 	keys := slices.SortedFunc(maps.Keys(m), func(a, b string) int {
 		return cmp.Or(cmp.Compare(count(m[a]), count(m[b])), cmp.Compare(len(b), len(a)), strings.Compare(a, b))
 	})
-	return keys[:(len(keys)+1)/2]
+	for _, key := range keys[:(len(keys)+1)/2] {
+		delete(m, key)
+	}
 }

@@ -46,9 +46,9 @@ func restlessIn(was *store.Content, last []store.Restless, text string) (found [
 	}
 	old, now := linesOf(was.Text), linesOf(text)
 	only = slices.EqualFunc(old, now, func(a, b restlessLine) bool { return a.form == b.form })
-	earlier := map[string][]string{} // the lines of the kept text that are not matched yet, by form
+	earlier := map[string][]restlessLine{} // the lines of the kept text that are not matched yet, by form
 	for _, l := range old {
-		earlier[l.form] = append(earlier[l.form], l.text)
+		earlier[l.form] = append(earlier[l.form], l)
 	}
 	for _, l := range now {
 		same := earlier[l.form]
@@ -57,8 +57,8 @@ func restlessIn(was *store.Content, last []store.Restless, text string) (found [
 		}
 		earlier[l.form] = same[1:]
 		switch {
-		case same[0] == l.text:
-		case len(found) == maxRestless || !rises(same[0], l.text):
+		case same[0].text == l.text:
+		case len(found) == maxRestless || !slices.EqualFunc(same[0].counts, l.counts, func(old, now int) bool { return old <= now }):
 			only = false
 		default:
 			found = append(found, store.Restless{Line: dedup.HashOf([]byte(l.form)), Now: dedup.HashOf([]byte(l.text)), Visits: 1, Text: cut(l.text, restlessText)})
@@ -79,8 +79,11 @@ func restlessIn(was *store.Content, last []store.Restless, text string) (found [
 }
 
 // A restlessLine is a line and its form: the line with the kind of each time, counter and token in
-// place of the word.
-type restlessLine struct{ text, form string }
+// place of the word. The counters of two lines with one form stand in the same order.
+type restlessLine struct {
+	text, form string
+	counts     []int
+}
 
 func linesOf(text string) (all []restlessLine) {
 	for line := range strings.Lines(text) {
@@ -88,11 +91,14 @@ func linesOf(text string) (all []restlessLine) {
 		if len(words) == 0 {
 			continue
 		}
-		forms := make([]string, len(words))
-		for i := range words {
-			forms[i] = formOf(words, i)
+		forms, counts := make([]string, len(words)), []int(nil)
+		for i, word := range words {
+			if forms[i] = formOf(words, i); forms[i] == counted {
+				n, _ := strconv.Atoi(strings.NewReplacer(",", "", ".", "").Replace(strings.Trim(word, marks))) // of a number that is too large, the largest
+				counts = append(counts, n)
+			}
 		}
-		all = append(all, restlessLine{strings.TrimSpace(line), strings.Join(forms, " ")})
+		all = append(all, restlessLine{strings.TrimSpace(line), strings.Join(forms, " "), counts})
 	}
 	return all
 }
@@ -114,21 +120,6 @@ func formOf(words []string, i int) string {
 		return counted
 	}
 	return words[i]
-}
-
-// rises reports whether no counter of a line is smaller than in an earlier line of the same form.
-func rises(old, now string) bool {
-	a, b := strings.Fields(old), strings.Fields(now)
-	number := func(word string) int {
-		n, _ := strconv.Atoi(strings.NewReplacer(",", "", ".", "").Replace(strings.Trim(word, marks))) // of a number that is too large, the largest
-		return n
-	}
-	for i := range a {
-		if formOf(b, i) == counted && number(b[i]) < number(a[i]) {
-			return false
-		}
-	}
-	return true
 }
 
 const marks = `.,;:!?()[]"'“”«»…`

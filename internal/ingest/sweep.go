@@ -27,7 +27,7 @@ func sweepLater(ctx context.Context, s PipelineStore, book *learn.Book) (queued 
 		return 0, err
 	}
 	now := time.Now().UTC()
-	sw := &sweep{store: s, book: book, now: now, hosts: map[string]*learn.Sweep{}, chunks: map[chunkOf]*chunk{}}
+	sw := &sweep{store: s, book: book, now: now, hosts: map[string]*learn.Sweep{}, chunks: map[chunkOf][]frontier.Item{}}
 	for page, err := range s.Changes(ctx, "", store.WantRecord) {
 		if err == nil && page.Record.Kind == store.Later {
 			err = sw.look(ctx, &page.Record)
@@ -39,14 +39,13 @@ func sweepLater(ctx context.Context, s PipelineStore, book *learn.Book) (queued 
 	if err := sw.queue(ctx); err != nil || sw.queued > 0 {
 		return sw.queued, err
 	}
-	for of, c := range sw.chunks {
-		c.size = min(c.size, sw.hosts[of.host].Size(of.advice))
-		items := c.items()
-		sw.items = append(sw.items, items...)
+	for of, items := range sw.chunks {
+		sw.items = lucky(items, sw.hosts[of.host].Size(of.advice))
+		n := len(sw.items)
 		if err := sw.queue(ctx); err != nil {
 			return 0, err
 		}
-		if err := book.Queued(ctx, of.host, of.advice, len(items)); err != nil {
+		if err := book.Queued(ctx, of.host, of.advice, n); err != nil {
 			return 0, err
 		}
 	}
@@ -58,7 +57,7 @@ type sweep struct {
 	book   *learn.Book
 	now    time.Time
 	hosts  map[string]*learn.Sweep
-	chunks map[chunkOf]*chunk
+	chunks map[chunkOf][]frontier.Item
 	items  []frontier.Item // to queue
 	queued int
 }
@@ -88,11 +87,10 @@ func (sw *sweep) look(ctx context.Context, r *store.Record) error {
 		}
 	case size > 0:
 		of := chunkOf{host, a}
-		if sw.chunks[of] == nil {
-			sw.chunks[of] = &chunk{size: size}
-		}
 		item.Priority = crawler.PutBackPriority
-		sw.chunks[of].add(item)
+		if sw.chunks[of] = append(sw.chunks[of], item); len(sw.chunks[of]) >= 2*size {
+			sw.chunks[of] = lucky(sw.chunks[of], size)
+		}
 	}
 	return nil
 }
@@ -105,19 +103,8 @@ func (sw *sweep) queue(ctx context.Context) error {
 	return err
 }
 
-// A chunk selects up to size items: those whose URLs have the lowest hashes.
-type chunk struct {
-	size int
-	all  []frontier.Item // at most 2*size items
-}
-
-func (c *chunk) add(item frontier.Item) {
-	if c.all = append(c.all, item); len(c.all) >= 2*c.size {
-		c.all = c.items()
-	}
-}
-
-func (c *chunk) items() []frontier.Item {
-	slices.SortFunc(c.all, func(a, b frontier.Item) int { return cmp.Compare(learn.Luck(a.URL), learn.Luck(b.URL)) })
-	return c.all[:min(c.size, len(c.all))]
+// lucky selects up to n items: those whose URLs have the lowest hashes.
+func lucky(all []frontier.Item, n int) []frontier.Item {
+	slices.SortFunc(all, func(a, b frontier.Item) int { return cmp.Compare(learn.Luck(a.URL), learn.Luck(b.URL)) })
+	return all[:min(n, len(all))]
 }
