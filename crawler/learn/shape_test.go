@@ -36,11 +36,7 @@ func TestPatterns(t *testing.T) {
 	h := NewHost()
 	check := func(path string, want ...string) {
 		t.Helper()
-		var got []string
-		for _, pattern := range h.patterns(addressOf(site + path)) {
-			got = append(got, pattern)
-		}
-		if !slices.Equal(got, want) {
+		if got := h.patterns(addressOf(site + path)); !slices.Equal(got, want) {
 			t.Errorf("%s:\ngot  %q\nwant %q", path, got, want)
 		}
 	}
