@@ -34,7 +34,7 @@ import (
 // A log consists of a header of 20 bytes, then entries, then zeros:
 //
 //	header    number of the key for decryption (8), always 0; rest unused
-//	entry     meta (1), 0, length of key, length of value, 0 (varints), key, value,
+//	entry     meta (1), user metadata (1), length of key, length of value, 0 (varints), key, value,
 //	          CRC-32C of all that (4, big-endian)
 //
 // The last 8 bytes of a key are the complement of its transaction's number. The last entry of a
@@ -156,7 +156,7 @@ type logEntry struct {
 
 // readEntry reads the entry that begins at b[at]. ok is false if there is no complete entry.
 func readEntry(b []byte, at int) (e logEntry, ok bool) {
-	if at+2 > len(b) || b[at]&^0xC1 != 0 || b[at] == 0 || b[at+1] != 0 {
+	if at+2 > len(b) || b[at]&^0xC1 != 0 || b[at] == 0 || b[at+1] > runMeta {
 		return e, false
 	}
 	e.meta = b[at]

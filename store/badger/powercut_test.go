@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
 	badgerdb "github.com/dgraph-io/badger/v4"
 
@@ -386,6 +387,43 @@ func TestDamagedLogHead(t *testing.T) {
 			if err := r.Close(); err != nil {
 				t.Fatal(err)
 			}
+		}
+	}
+}
+
+// The log of a killed process is whole if it has revisits in runs, whose keys have user
+// metadata.
+func TestLogWithMetadata(t *testing.T) {
+	s := openTest(t, t.TempDir())
+	fill(t, s, 20)
+	var again []frontier.Item
+	for c, err := range s.Changes(t.Context(), "", store.WantRecord) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		it := store.Revisit(&c.Record, time.Now().Add(-time.Second), false)
+		it.Place, _ = c.Cursor.Place()
+		again = append(again, it)
+	}
+	if n, err := s.Requeue(t.Context(), again); n != 20 || err != nil || len(s.queue.runs.left) == 0 {
+		t.Fatalf("queued %d in %d runs, %v", n, len(s.queue.runs.left), err)
+	}
+	commit(t, s, entry(30))
+	left := filepath.Join(t.TempDir(), "killed")
+	if !snapshot(t, s.dir, left) {
+		t.Fatal("the store changed by itself")
+	}
+	for _, opt := range []Options{{ReadOnly: true}, {Reserve: -1}} {
+		r, err := Open(left, opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		counts, err := r.Counts(t.Context())
+		if n := length(t, r.Changes(t.Context(), "", store.WantRecord)); n != 21 || counts.Pending != 20 || err != nil || r.Loss().Transactions > 0 || r.Loss().Damage != nil {
+			t.Errorf("%d records, counts %+v, %v, loss %+v", n, counts, err, r.Loss())
+		}
+		if err := r.Close(); err != nil {
+			t.Fatal(err)
 		}
 	}
 }
