@@ -123,6 +123,9 @@ func (p *partPrinter) begin(r Report) error {
 	return p.execute("begin", sum)
 }
 
+// NearBars returns the near-duplicates by resemblance.
+func (s summary) NearBars() []histogramBar { return s.near.bars(likenessLabel) }
+
 // first returns at most the first n elements of a list, and the number of remaining elements.
 func first[T any](all []T, n int) ([]T, int) {
 	n = min(n, len(all))
@@ -191,7 +194,7 @@ func (p *partPrinter) cluster(c Cluster) error {
 }
 
 func (p *partPrinter) end(shown, rest counted) error {
-	all := counted{shown.Clusters + rest.Clusters, shown.Members + rest.Members}
+	all := counted{shown.Clusters + rest.Clusters, shown.Members + rest.Members, rest.sizes}
 	return p.execute("end", struct {
 		Alone     bool
 		All, Rest counted

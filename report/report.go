@@ -30,6 +30,8 @@ type Report struct {
 	Hosts []Host `json:"hosts"`           // counts by host, in descending order of duplicates
 
 	Clusters []Group `json:"clusters"` // largest cluster first
+
+	near histogram // near-duplicates by likeness
 }
 
 // Totals counts the URLs of a crawl. Pages is the sum of Unique, Exact, Near and Thin.
@@ -119,7 +121,18 @@ func (c *Cluster) each(n int, do func(Member) error) (rest int, err error) {
 }
 
 // A counted is a number of clusters, and of their members.
-type counted struct{ Clusters, Members int }
+type counted struct {
+	Clusters, Members int
+	sizes             histogram // clusters by size; it is shared by all counts of a report
+}
+
+// Sizes returns the clusters by size.
+func (n counted) Sizes() []histogramBar { return n.sizes.bars(sizeLabel) }
+
+func (n *counted) add(c Cluster) {
+	n.Clusters, n.Members = n.Clusters+1, n.Members+c.Size
+	n.sizes[size(c.Size+1)]++
+}
 
 // These are the default limits for formats that people read.
 const (
@@ -175,7 +188,8 @@ func stream(ctx context.Context, p printer, src Source, opt Options) error {
 	if err := p.begin(r); err != nil {
 		return err
 	}
-	var shown, rest counted
+	sizes := histogram{}
+	shown, rest := counted{sizes: sizes}, counted{sizes: sizes}
 	for c, err := range src.Clusters(ctx, opt.shown()) {
 		if err = cmp.Or(err, ctx.Err()); err != nil {
 			return err
@@ -184,7 +198,7 @@ func stream(ctx context.Context, p printer, src Source, opt Options) error {
 			if opt.Format.All() {
 				break // the totals already include the duplicates
 			}
-			rest.Clusters, rest.Members = rest.Clusters+1, rest.Members+c.Size
+			rest.add(c)
 			continue
 		}
 		if c.Why != nil && opt.Format != CSV { // CSV has no column for the reason
@@ -195,7 +209,7 @@ func stream(ctx context.Context, p printer, src Source, opt Options) error {
 		if err := p.cluster(c); err != nil {
 			return err
 		}
-		shown.Clusters, shown.Members = shown.Clusters+1, shown.Members+c.Size
+		shown.add(c)
 	}
 	return p.end(shown, rest)
 }

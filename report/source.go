@@ -5,6 +5,7 @@ import (
 	"context"
 	"iter"
 
+	"skink/dedup"
 	"skink/store"
 )
 
@@ -42,13 +43,16 @@ func (src stored) Head(ctx context.Context) (r Report, err error) {
 	if r.Totals, err = src.totals(ctx); err != nil {
 		return r, err
 	}
-	r.About = &About{}
+	r.About, r.near = &About{}, histogram{}
 	count := hostCount{map[string]*store.Tally{}, map[leading]int64{}}
 	for page, err := range src.s.Changes(ctx, "", store.WantRecord) {
 		if err := cmp.Or(err, ctx.Err()); err != nil {
 			return r, err
 		}
 		count.add(&page.Record)
+		if page.Record.Verdict == dedup.Near {
+			r.near[likeness(&page.Record)]++
+		}
 		r.About.See(&page.Record)
 	}
 	alone, err := store.LeftAlone(ctx, src.s)
