@@ -45,11 +45,8 @@ func (v *View) compareAll() {
 }
 
 type alikeView struct {
-	Form         string
-	At           string
-	Making       bool
+	state
 	Done         int64 // percentage of the running comparison that is complete
-	Failed       error
 	Steps        []Step
 	Chart        chart
 	Similarity   float64
@@ -69,7 +66,7 @@ func (v *View) alikePage(ctx context.Context, r *http.Request) (*screen, error) 
 	if v.opt.Alike != nil && v.index.progress().All <= comparedUnasked {
 		l = wanted(v, &v.comparison, v.compareAll)
 	}
-	s := &alikeView{Form: v.form, At: timeText(l.at), Making: l.making, Failed: l.failed, Done: v.compared.Load(), Similarity: v.opt.Rule.Similarity}
+	s := &alikeView{state: l.state, Done: v.compared.Load(), Similarity: v.opt.Rule.Similarity}
 	if at, err := strconv.ParseFloat(r.URL.Query().Get("at"), 64); err == nil && at >= 0 && at <= 1 {
 		s.Similarity = at
 	}
@@ -81,7 +78,7 @@ func (v *View) alikePage(ctx context.Context, r *http.Request) (*screen, error) 
 			return err
 		})
 	}
-	return &screen{name: "alike", title: "Similarity", again: l.making, Content: s}, err
+	return &screen{name: "alike", title: "Similarity", again: l.Making, Content: s}, err
 }
 
 func (s *alikeView) show(a *Alike) {

@@ -79,21 +79,11 @@ func (v *View) auditOf(ctx context.Context, s store.Reader, choice string, nearl
 }
 
 type auditView struct {
-	Form   string
-	At     string
-	Making bool
-	Failed error
+	*audit.Audit // empty if there is none
+	state
 	None   bool
-	Old    bool   // whether the store has changed since
-	URLs   int64  // URLs covered by the audit
-	Site   string // see [audit.Audit.Site]
-	Seen   string // says which part of the site was fetched
-	Gaps   []audit.Gap
+	Old    bool // whether the store has changed since
 	Groups []audit.Group
-
-	Unknown []string // why some lists are missing or incomplete
-
-	Since  *audit.Crawl  // crawl that the findings are compared with; nil means none
 	Crawls []audit.Crawl // crawls that the next audit can be compared with, newest first
 	Filter auditFilter
 }
@@ -132,18 +122,19 @@ func (f auditFilter) Query() string {
 }
 
 func (v *View) auditPage(_ context.Context, r *http.Request) (*screen, error) {
-	s := v.audited(r)
-	return &screen{name: "audit", title: "Audit of", subject: cmp.Or(s.Site, v.opt.Name), again: s.Making, Content: s}, nil
+	s, subject := v.audited(r), v.opt.Name
+	if !s.None {
+		subject = cmp.Or(s.Site(), subject)
+	}
+	return &screen{name: "audit", title: "Audit of", subject: subject, again: s.Making, Content: s}, nil
 }
 
 // audited returns the last audit. If there is none, it starts one, unless a crawl writes to the store.
 func (v *View) audited(r *http.Request) *auditView {
 	known := wanted(v, &v.auditing, func() { v.makeAudit("", v.opt.Nearly) })
-	a := known.result
-	s := &auditView{Form: v.form, At: timeText(known.at), Making: known.making, Failed: known.failed, None: a == nil}
-	if a != nil {
-		s.URLs, s.Unknown, s.Site, s.Seen, s.Gaps = a.URLs, a.Unknown(), a.Site(), a.Coverage.String(), a.Coverage.Gaps
-		s.Since, s.Crawls, s.Filter = a.Since(), a.earlier, filterOf(a, r)
+	s := &auditView{Audit: &audit.Audit{}, state: known.state, None: known.result == nil}
+	if a := known.result; a != nil {
+		s.Audit, s.Crawls, s.Filter = a.Audit, a.earlier, filterOf(a, r)
 		s.Groups = a.Groups(s.Filter.Filter)
 		end, err := borrowed(r.Context(), v.opt.Store, func(from store.Reader) (store.Cursor, error) { return from.End(r.Context()) })
 		s.Old = err == nil && end != a.end // the page itself reports an error of the store
@@ -196,13 +187,13 @@ func (v *View) findingPage(ctx context.Context, r *http.Request) (*screen, error
 func (v *View) finding(name string) (*audit.Finding, time.Time, error) {
 	known := v.auditing.now()
 	if known.result == nil {
-		return nil, known.at, missing("There is no audit yet.")
+		return nil, known.At, missing("There is no audit yet.")
 	}
 	f := known.result.Find(name)
 	if f == nil {
-		return nil, known.at, missing("There is no finding named " + name + ".")
+		return nil, known.At, missing("There is no finding named " + name + ".")
 	}
-	return f, known.at, nil
+	return f, known.At, nil
 }
 
 // inside returns a link to the view's own page about a crawled URL, instead of a link to the URL.

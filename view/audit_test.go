@@ -50,8 +50,8 @@ func audited(t *testing.T, v *View, server *httptest.Server, after *compared, qu
 	t.Helper()
 	get(t, server, "/audit")
 	for known := v.auditing.now(); known.result == after; known = v.auditing.now() {
-		if known.failed != nil {
-			t.Fatal(known.failed)
+		if known.Failed != nil {
+			t.Fatal(known.Failed)
 		}
 		time.Sleep(time.Millisecond)
 	}

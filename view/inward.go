@@ -138,13 +138,10 @@ func (v *View) readInward(ctx context.Context) (*inward, error) {
 }
 
 type inView struct {
-	Form   string
-	None   bool   // whether the links have not been read yet
-	At     string // when the view began to read the links
-	Making bool
-	Failed error
-	All    int
-	Links  []inLink
+	state
+	None  bool // whether the links have not been read yet
+	All   int
+	Links []inLink
 }
 
 type inLink struct {
@@ -164,7 +161,7 @@ func (v *View) inwardOf(ctx context.Context, s store.Reader, page *store.Record)
 		return nil, nil
 	}
 	known := wanted(v, &v.incoming, v.readLinks)
-	shown := &inView{Form: v.form, At: timeText(known.at), Making: known.making, Failed: known.failed, None: known.result == nil}
+	shown := &inView{state: known.state, None: known.result == nil}
 	if known.result == nil {
 		return shown, nil
 	}

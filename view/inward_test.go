@@ -37,7 +37,7 @@ func linkedPage(t testing.TB, i int, to ...int) *store.Entry {
 func counted(t testing.TB, s store.Reader) *View {
 	v, _ := newView(t, s, nil)
 	v.readLinks()
-	if err := v.incoming.now().failed; err != nil {
+	if err := v.incoming.now().Failed; err != nil {
 		t.Fatal(err)
 	}
 	return v

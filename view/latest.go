@@ -15,10 +15,15 @@ type latest[T any] struct {
 
 // A made holds the last result and the state of the next computation.
 type made[T any] struct {
-	result T         // last result; the zero value if there is none
-	at     time.Time // start of the computation of the last result
-	making bool
-	failed error // error of the last computation; nil if it succeeded
+	result T // last result; the zero value if there is none
+	state
+}
+
+// A state is what pages show of a computation.
+type state struct {
+	At     time.Time // start of the computation of the last result; zero if there is none
+	Making bool
+	Failed error // error of the last computation; nil if it succeeded
 }
 
 func (l *latest[T]) now() made[T] {
@@ -31,18 +36,18 @@ func (l *latest[T]) now() made[T] {
 // nothing if a computation is already running or if life is done.
 func (l *latest[T]) renew(life context.Context, do func(context.Context) (T, error)) {
 	l.mu.Lock()
-	if l.making || life.Err() != nil {
+	if l.Making || life.Err() != nil {
 		l.mu.Unlock()
 		return
 	}
-	l.making = true
+	l.Making = true
 	l.mu.Unlock()
 	began := time.Now()
 	result, err := do(life)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.making, l.failed = false, err; err == nil {
-		l.result, l.at = result, began
+	if l.Making, l.Failed = false, err; err == nil {
+		l.result, l.At = result, began
 	}
 }
 
@@ -50,9 +55,9 @@ func (l *latest[T]) renew(life context.Context, do func(context.Context) (T, err
 // the store.
 func wanted[T any](v *View, l *latest[T], do func()) made[T] {
 	known := l.now()
-	if known.at.IsZero() && known.failed == nil && !known.making && v.opt.Crawl == nil {
+	if known.At.IsZero() && known.Failed == nil && !known.Making && v.opt.Crawl == nil {
 		v.beside.Go(do)
-		known.making = true
+		known.Making = true
 	}
 	return known
 }

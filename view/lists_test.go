@@ -439,7 +439,7 @@ func TestNearly(t *testing.T) {
 	// While a crawl runs in this process, only the form starts the comparison.
 	f := &fakeCrawl{}
 	v, crawled := newView(t, small(t), func(o *Options) { o.Alike, o.Crawl = alike, f })
-	if body := get(t, crawled, path); !strings.Contains(body, ">Compare all pages<") || v.comparison.now().making {
+	if body := get(t, crawled, path); !strings.Contains(body, ">Compare all pages<") || v.comparison.now().Making {
 		t.Errorf("a crawl is slowed down:\n%s", body)
 	}
 	if got := post(t, crawled, path, url.Values{"token": {"guessed"}}, ""); got != 403 {

@@ -21,7 +21,6 @@ const nearlyName = "nearly"
 
 // A nearlyView is the data for the page of the finding "nearly" until the finding has rows.
 type nearlyView struct {
-	Form      string
 	Comparing bool
 	Done      int64 // percentage of the comparison that is complete
 	Auditing  bool
@@ -32,16 +31,16 @@ type nearlyView struct {
 // computation and shows the progress.
 func (v *View) nearlyPage(ctx context.Context, r *http.Request) (*screen, error) {
 	audited, compared := v.auditing.now(), v.comparison.now()
-	if a := audited.result; a != nil && !audited.making && a.List(nearlyName).Unknown == "" {
+	if a := audited.result; a != nil && !audited.Making && a.List(nearlyName).Unknown == "" {
 		r.SetPathValue("name", nearlyName)
 		return v.findingPage(ctx, r)
 	}
-	n := &nearlyView{Form: v.form, Comparing: compared.making, Done: v.compared.Load(), Auditing: audited.making}
-	running := compared.making || audited.making
+	n := &nearlyView{Comparing: compared.Making, Done: v.compared.Load(), Auditing: audited.Making}
+	running := compared.Making || audited.Making
 	switch {
 	case running:
-	case compared.failed != nil, audited.failed != nil:
-		n.Failed = cmp.Or(compared.failed, audited.failed)
+	case compared.Failed != nil, audited.Failed != nil:
+		n.Failed = cmp.Or(compared.Failed, audited.Failed)
 	case v.opt.Crawl == nil || compared.result != nil:
 		v.beside.Go(v.findNearly)
 		running, n.Comparing, n.Auditing = true, compared.result == nil, compared.result != nil

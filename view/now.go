@@ -175,7 +175,6 @@ type nowView struct {
 	Moment
 	Running  bool // whether a crawl is running in this process
 	Idle     bool // whether no crawl is running in this process and no other process is adding pages to the store
-	Form     string
 	Line     line
 	States   map[string]int // number of hosts in each state
 	Shown    []HostNow
@@ -187,7 +186,7 @@ const hostsShown = 12
 // moment returns the data for the page "Now": the state of the crawl, or of the store if no crawl
 // is running in this process.
 func (v *View) moment(ctx context.Context) (*nowView, error) {
-	n := &nowView{Form: v.form, Running: v.opt.Crawl != nil, States: map[string]int{}}
+	n := &nowView{Running: v.opt.Crawl != nil, States: map[string]int{}}
 	err := v.opt.Store.Read(ctx, func(s store.Reader) (err error) {
 		if v.opt.Crawl != nil {
 			n.Moment = v.opt.Crawl.Now()

@@ -55,7 +55,7 @@ func TestScale(t *testing.T) {
 	}
 	id, menu := idOf(scaleURL(pages/2)).String(), idOf(scaleURL(4)).String() // the pages id and menu; all pages link to the latter
 	before, began = heap(), time.Now()
-	for fetch(t, server, "/page/"+id); v.incoming.now().making; time.Sleep(10 * time.Millisecond) {
+	for fetch(t, server, "/page/"+id); v.incoming.now().Making; time.Sleep(10 * time.Millisecond) {
 	}
 	t.Logf("links read in %v; %d bytes more a page", time.Since(began).Round(10*time.Millisecond), (heap()-before)/pages)
 	paths := []string{
@@ -80,13 +80,13 @@ func TestScale(t *testing.T) {
 	}
 
 	began = time.Now()
-	for v.beside.Go(v.compareAll); !v.comparison.now().making; time.Sleep(time.Millisecond) {
+	for v.beside.Go(v.compareAll); !v.comparison.now().Making; time.Sleep(time.Millisecond) {
 	}
 	var took []time.Duration
 	for comparing := true; comparing; {
 		for _, path := range append(paths, "/similarity") {
 			one, _ := fetch(t, server, path)
-			if comparing = v.comparison.now().making; !comparing {
+			if comparing = v.comparison.now().Making; !comparing {
 				break
 			}
 			if took = append(took, one); one == slices.Max(took) {
@@ -94,7 +94,7 @@ func TestScale(t *testing.T) {
 			}
 		}
 	}
-	if failed := v.comparison.now().failed; failed != nil {
+	if failed := v.comparison.now().Failed; failed != nil {
 		t.Fatal(failed)
 	}
 	slices.Sort(took)

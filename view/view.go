@@ -101,7 +101,7 @@ func New(opt Options) (*View, error) {
 	if v.pages, err = audit.Templates(report.Templates()); err != nil {
 		return nil, err
 	}
-	if v.pages, err = v.pages.Funcs(functions).Funcs(template.FuncMap{"short": v.short}).ParseFS(files, "*.html"); err != nil {
+	if v.pages, err = v.pages.Funcs(functions).Funcs(template.FuncMap{"short": v.short, "token": func() string { return v.form }}).ParseFS(files, "*.html"); err != nil {
 		return nil, err
 	}
 	v.answer = v.guard(v.routes())

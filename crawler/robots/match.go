@@ -1,6 +1,10 @@
 package robots
 
-import "strings"
+import (
+	"encoding/hex"
+	"fmt"
+	"strings"
+)
 
 // # Matching in robots.txt
 //
@@ -137,24 +141,21 @@ func normalPattern(path string) string {
 }
 
 func writeOctets(out *strings.Builder, s string) {
-	const (
-		hex      = "0123456789ABCDEF"
-		reserved = ":/?[]@!&()+,;=" // RFC 3986, section 2.2, except for # * $ '
-	)
+	const reserved = ":/?[]@!&()+,;=" // RFC 3986, section 2.2, except for # * $ '
 	for i := 0; i < len(s); i++ {
 		c := s[i]
 		escaped := false
-		if c == '%' && i+2 < len(s) && isHex(s[i+1]) && isHex(s[i+2]) {
-			c, escaped = unhex(s[i+1])<<4|unhex(s[i+2]), true
-			i += 2
+		if c == '%' && i+2 < len(s) {
+			if octet, err := hex.DecodeString(s[i+1 : i+3]); err == nil {
+				c, escaped = octet[0], true
+				i += 2
+			}
 		}
 		if isUnreserved(c) || !escaped && strings.IndexByte(reserved, c) >= 0 {
 			out.WriteByte(c)
 			continue
 		}
-		out.WriteByte('%')
-		out.WriteByte(hex[c>>4])
-		out.WriteByte(hex[c&15])
+		fmt.Fprintf(out, "%%%02X", c)
 	}
 }
 
@@ -176,15 +177,4 @@ var delimiters = strings.NewReplacer(
 func isUnreserved(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' ||
 		c == '-' || c == '.' || c == '_' || c == '~'
-}
-
-func isHex(c byte) bool {
-	return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F'
-}
-
-func unhex(c byte) byte {
-	if c <= '9' {
-		return c - '0'
-	}
-	return c&^0x20 - 'A' + 10
 }

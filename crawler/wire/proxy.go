@@ -116,7 +116,7 @@ func (d *dialer) tunnel(ctx context.Context, through *url.URL, address string) (
 // toProxy connects to a proxy. The user chose the proxy, so it may have any address.
 func (d *dialer) toProxy(ctx context.Context, through *url.URL) (net.Conn, error) {
 	plain := net.Dialer{Timeout: d.opt.Timeout, Resolver: d.opt.Resolver}
-	conn, err := plain.DialContext(ctx, "tcp", proxyAddress(through))
+	conn, err := plain.DialContext(ctx, "tcp", withPort(through))
 	if err != nil || through.Scheme != "https" {
 		return conn, err
 	}
@@ -126,18 +126,6 @@ func (d *dialer) toProxy(ctx context.Context, through *url.URL) (net.Conn, error
 		return nil, err
 	}
 	return secure, nil
-}
-
-// proxyAddress adds the default port of the scheme if the proxy has no port.
-func proxyAddress(through *url.URL) string {
-	if through.Port() != "" {
-		return through.Host
-	}
-	port := map[string]string{"http": "80", "https": "443"}[through.Scheme]
-	if port == "" {
-		port = "1080"
-	}
-	return net.JoinHostPort(through.Hostname(), port)
 }
 
 func isSOCKS(through *url.URL) bool { return strings.HasPrefix(through.Scheme, "socks5") }

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"net"
 	"net/netip"
 	"net/url"
@@ -32,11 +33,9 @@ func IsSpecialHost(name string) bool {
 	return err == nil && IsSpecial(a)
 }
 
-// withPort returns the host of a URL with its port, even if it is the default port of the scheme.
+// withPort returns the host of a URL with its port, even if it is the default port of the scheme, which may be one of
+// SOCKS.
 func withPort(u *url.URL) string {
-	port := u.Port()
-	if port == "" {
-		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
-	}
-	return net.JoinHostPort(u.Hostname(), port)
+	ports := map[string]string{"http": "80", "https": "443"}
+	return net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), ports[u.Scheme], "1080"))
 }

@@ -26,6 +26,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"regexp"
 	"strings"
 	"time"
 
@@ -246,20 +247,15 @@ func requestURL(canonicalURL string) (*url.URL, error) {
 
 // escapeLone escapes the percent signs that are not followed by two hex digits.
 func escapeLone(target string) string {
-	isHex := func(i int) bool {
-		return i < len(target) && strings.IndexByte("0123456789abcdefABCDEF", target[i]) >= 0
-	}
-	var b strings.Builder
-	done := 0
-	for i := range len(target) {
-		if target[i] == '%' && !(isHex(i+1) && isHex(i+2)) {
-			b.WriteString(target[done:i])
-			b.WriteString("%25")
-			done = i + 1
+	return percent.ReplaceAllStringFunc(target, func(sign string) string {
+		if sign == "%" {
+			return "%25"
 		}
-	}
-	return b.String() + target[done:]
+		return sign
+	})
 }
+
+var percent = regexp.MustCompile("%([0-9A-Fa-f]{2})?")
 
 // A HandshakeError means that a connection was made, but the TLS handshake with the host failed.
 type HandshakeError struct{ err error }
