@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"skink/dedup"
 	"skink/store"
 )
 
@@ -25,17 +26,18 @@ func HasTotals(by string) (bool, error) {
 	return slices.Contains([]string{"hosts", folders, "types", "statuses", "seeds"}, by), nil
 }
 
-// totalColumns are the first columns of all tables but that of the seeds. The last two are only by folder.
+// totalColumns are the first columns of all tables but that of the seeds. All but the first two are only by folder.
 var totalColumns = []Column{
 	{Name: "urls", Title: "URLs", Brief: true}, {Name: "bytes", Title: "bytes", Brief: true},
 	{Name: "milliseconds_median", Title: "median ms", Brief: true}, {Name: "milliseconds_95", Title: "95% ms", Brief: true},
+	{Name: "pages", Title: "pages", Brief: true}, {Name: "duplicates", Title: "duplicates", Brief: true},
 }
 
 // ReadTotals returns a table of the records of a store. By host, media type or status, it has the number
 // of URLs and the size of their decoded bodies in bytes, largest number first. By folder, the first of the
 // path, it also has the median and the 95th percentile of the times from a request to the last byte of its
-// response, in milliseconds: the least time that 50% and 95% of the responses did not exceed. It keeps 8
-// bytes in memory for each response. By seed, it has each seed with its status, the kind of its record, and
+// response, in milliseconds: the least time that 50% and 95% of the responses did not exceed, and the
+// numbers of pages and of those that are duplicates. It keeps 8 bytes in memory for each response. By seed, it has each seed with its status, the kind of its record, and
 // the target of its redirect. If by is "text:" with a regular expression, the table has the pages whose title
 // or main text the expression matches.
 func ReadTotals(ctx context.Context, s store.Reader, by string) (t Table, err error) {
@@ -46,8 +48,9 @@ func ReadTotals(ctx context.Context, s store.Reader, by string) (t Table, err er
 		return readMatches(ctx, s, pattern)
 	}
 	type total struct {
-		urls, bytes int64
-		took        []int64
+		urls, bytes       int64
+		pages, duplicates int64
+		took              []int64
 	}
 	totals := map[string]*total{}
 	for c, err := range s.Changes(ctx, "", store.WantRecord) {
@@ -60,6 +63,12 @@ func ReadTotals(ctx context.Context, s store.Reader, by string) (t Table, err er
 		}
 		totals[name].urls++
 		totals[name].bytes += c.Record.Size
+		if c.Record.Kind == store.Page {
+			totals[name].pages++
+		}
+		if c.Record.Verdict == dedup.Exact || c.Record.Verdict == dedup.Near {
+			totals[name].duplicates++
+		}
 		if c.Record.Status != 0 && by == folders {
 			totals[name].took = append(totals[name].took, c.Record.Took)
 		}
@@ -72,7 +81,7 @@ func ReadTotals(ctx context.Context, s store.Reader, by string) (t Table, err er
 	t.Columns = append(slices.Clone(columns), Column{Name: names[by], Title: names[by], Brief: true})
 	for name, sum := range totals {
 		slices.Sort(sum.took)
-		cells := []any{sum.urls, sum.bytes, percentile(sum.took, 50), percentile(sum.took, 95)}
+		cells := []any{sum.urls, sum.bytes, percentile(sum.took, 50), percentile(sum.took, 95), sum.pages, sum.duplicates}
 		t.Rows = append(t.Rows, Row{Cells: append(cells[:len(columns)], name)})
 	}
 	slices.SortFunc(t.Rows, func(a, b Row) int {

@@ -23,6 +23,7 @@ func TestFolders(t *testing.T) {
 	}
 	for n := range 20 {
 		add(fmt.Sprintf("https://a.test/docs/%d/x.html", n), 200, int64(20-n))
+		all[n].Verdict = []dedup.VerdictKind{dedup.Unique, dedup.Near, dedup.Exact, dedup.Thin}[n%4]
 	}
 	add("https://a.test/", 200, 0)
 	add("https://a.test/page?from=/docs/", 404, 7)
@@ -36,8 +37,8 @@ func TestFolders(t *testing.T) {
 	if err := report.WriteTotals(&got, table, report.CSV); err != nil {
 		t.Fatal(err)
 	}
-	want := "\ufeffurls,bytes,milliseconds_median,milliseconds_95,folder\n20,200,10,19,https://a.test/docs/\n2,20,0,7,https://a.test/\n" +
-		"1,10,,,http://a.test/docs/\n1,10,,,none\n"
+	want := "\ufeffurls,bytes,milliseconds_median,milliseconds_95,pages,duplicates,folder\n20,200,10,19,20,10,https://a.test/docs/\n2,20,0,7,2,0,https://a.test/\n" +
+		"1,10,,,1,0,http://a.test/docs/\n1,10,,,1,0,none\n"
 	if got.String() != want {
 		t.Errorf("got %q, want %q", got.String(), want)
 	}

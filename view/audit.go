@@ -121,6 +121,12 @@ func (f auditFilter) Query() string {
 	return with("", nil, "host", f.Host, "section", f.Section, "change", string(f.Change))
 }
 
+// Changed is like Query, but for the rows with another change.
+func (f auditFilter) Changed(change audit.Change) string {
+	f.Change = change
+	return f.Query()
+}
+
 func (v *View) auditPage(_ context.Context, r *http.Request) (*screen, error) {
 	s, subject := v.audited(r), v.opt.Name
 	if !s.None {

@@ -64,7 +64,7 @@ func TestAuditSince(t *testing.T) {
 	s := twiceCrawled(t)
 	v, server := newView(t, s, nil)
 	body := audited(t, v, server, nil, "")
-	row := `Titles under 10 characters</a><small class="soft name">titles.short</small></th><td class="since"><p><b>1 new</b></p><p>1 fixed</p><p>2 as before</p></td><td class="fix">`
+	row := `Titles under 10 characters</a><small class="soft name">titles.short</small></th><td class="since"><p><a href="/audit/titles.short?change=new"><b>1 new</b></a></p><p><a href="/audit/titles.short?change=fixed">1 fixed</a></p><p><a href="/audit/titles.short?change=remaining">2 as before</a></p></td><td class="fix">`
 	for _, want := range []string{"Compared with crawl 1.", row, `<option value="1" selected>crawl 1, 2026-11-01 10:00:00</option><option value="none">no crawl</option>`, `<span class="badge badge-note"><span aria-hidden="true">●</span> note</span>`} {
 		if !strings.Contains(body, want) {
 			t.Errorf("the audit does not have %q\n%s", want, body)

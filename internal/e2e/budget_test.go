@@ -38,7 +38,7 @@ var budgets = map[string]int{
 	"internal/corpus":       2_600,
 	"internal/ingest":       4_620,
 	"internal/session":      4_375,
-	"report":                2_100,
+	"report":                2_115,
 	"report/audit":          4_100,
 	"store":                 1_675,
 	"store/badger":          5_225,

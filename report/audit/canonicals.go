@@ -132,6 +132,7 @@ func hreflang(a *Audit) *List {
 	own := map[int32]string{} // language that each page declares as its own
 	var all []named
 	pairs := map[[2]dedup.Hash]bool{}
+	declared := false
 	cut := map[int32]bool{} // pages with more versions in other languages than a record can hold
 	l.see = func(at int32, r *store.Record) {
 		if r.Kind != store.Page {
@@ -145,6 +146,7 @@ func hreflang(a *Audit) *List {
 			}
 		}
 		for _, alt := range r.Alternates {
+			declared = true
 			base, _, _ := strings.Cut(strings.ToLower(alt.Lang), "-")
 			if alt.URL == r.URL {
 				if base != "x" {
@@ -160,6 +162,9 @@ func hreflang(a *Audit) *List {
 		}
 	}
 	l.conclude = func() {
+		if !declared {
+			l.Unknown = "no page names its translations (hreflang)"
+		}
 		unknown := int64(0)
 		for _, n := range all {
 			to, known := a.site.at[n.to]
