@@ -41,7 +41,7 @@ var budgets = map[string]int{
 	"report":                2_115,
 	"report/audit":          4_100,
 	"store":                 1_675,
-	"store/badger":          5_225,
+	"store/badger":          5_000,
 	"store/badger/postings": 1_050,
 	"store/postgres":        3_640,
 	"store/remote":          655,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"skink/store/badger/postings"
 
 	badgerdb "github.com/dgraph-io/badger/v4"
 
@@ -17,8 +18,7 @@ import (
 // it calls room with the amount of data that it will write.
 //
 // The counters are written with each transaction that changes them, so they are exact whenever the
-// process ends. A transaction stores all its additions to the index in one journal entry. Lookups
-// find them after the transaction is committed.
+// process ends. Lookups find what a transaction adds to the index after it is committed.
 type batch struct {
 	s       *Store
 	txn     *badgerdb.Txn
@@ -32,7 +32,7 @@ type batch struct {
 
 // A workspace is the memory of a batch. The next batch reuses it.
 type workspace struct {
-	journal journalEntry
+	postings []postings.Posted // what the transaction adds to the index
 	// recorded contains the visit numbers of the pages that the transaction adds to the index, by
 	// page id. The index finds these pages only after the transaction is committed.
 	recorded map[dedup.Hash]uint64
@@ -52,7 +52,7 @@ func (w *workspace) used() *workspace {
 	if len(w.posted) > maxKept {
 		return newWorkspace()
 	}
-	w.journal.reset()
+	w.postings = w.postings[:0]
 	clear(w.recorded)
 	clear(w.posted)
 	return w
@@ -116,7 +116,7 @@ func (b *batch) refuse(why error) error {
 func (b *batch) room(keys, bytes int) error {
 	b.keys += int64(keys)
 	b.bytes += int64(bytes + keys*keyOverhead)
-	if b.keys+2 < b.s.db.MaxBatchCount() && b.bytes+countersRoom < b.s.db.MaxBatchSize() && b.journal.size < entryBound {
+	if b.keys+2 < b.s.db.MaxBatchCount() && b.bytes+countersRoom < b.s.db.MaxBatchSize() {
 		return nil
 	}
 	if err := b.flush(); err != nil {
@@ -143,23 +143,13 @@ func (b *batch) flush() error {
 			return err
 		}
 	}
-	posted := !b.journal.empty()
-	if posted {
-		if err := b.txn.Set(journalKey(b.s.last, b.s.seq+1), b.journal.encode()); err != nil {
-			return err
-		}
-	}
 	if err := b.s.commit(b.txn); err != nil {
 		return err
 	}
 	b.s.index.Forget(b.gone)
 	b.gone = nil
-	if !posted {
-		return nil
-	}
-	b.s.seq++
-	err := b.s.index.Post(b.s.seq, b.journal.posted)
-	b.journal.reset()
+	err := b.s.index.Post(b.postings)
+	b.postings = b.postings[:0]
 	clear(b.recorded)
 	return err
 }

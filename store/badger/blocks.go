@@ -13,71 +13,52 @@ import (
 // newest down to the one where the scan begins, with one seek for each. Then it reads the blocks in
 // the opposite order.
 
-// scanRecords calls fn with the stored record and the update of each visit that is not obsolete and
-// whose number is at least from, in ascending order. Both are valid until fn returns.
-func (r reader) scanRecords(ctx context.Context, from uint64, fn func(num uint64, value, update []byte) error) error {
+// A visitValue is the stored record and the update of a visit. Both are valid until the function that
+// gets them returns.
+type visitValue struct {
+	num           uint64
+	value, update []byte
+	alone         bool // whether the URL was never discovered
+}
+
+// scanRecords calls fn with each visit that is not obsolete and whose number is at least from, in
+// ascending order.
+func (r reader) scanRecords(ctx context.Context, from uint64, fn func(visitValue) error) error {
 	it := r.txn.NewIterator(badgerdb.IteratorOptions{Prefix: []byte{keyBlock}})
 	defer it.Close()
-	first := from / pagesInBlock
-	list := blocks(it, func(block uint64) bool { return block <= first })
+	list := blocks(it, from/pagesInBlock)
 	obsolete, stop := skipping(r.txn)
 	defer stop()
 	updates := &readVisits(r.txn).updates
 	defer updates.close()
-	var update []byte
+	var v visitValue
 	return scanBlocks(ctx, it, list, keyRecord, pageKey(keyRecord, from), func(item *badgerdb.Item) error {
-		num := lastNum(item.Key())
-		if obsolete(num) {
+		v.num, v.update, v.alone = lastNum(item.Key()), v.update[:0], item.UserMeta() == aloneMeta
+		if obsolete(v.num) {
 			return nil
 		}
-		update = update[:0]
-		_, err := updates.get(num, func(value []byte) error {
-			update = append(update, value...)
+		_, err := updates.get(v.num, func(value []byte) error {
+			v.update = append(v.update, value...)
 			return nil
 		})
 		if err != nil {
-			return fmt.Errorf("read the update of record %d: %w", num, err)
+			return fmt.Errorf("read the update of record %d: %w", v.num, err)
 		}
-		return item.Value(func(value []byte) error { return fn(num, value, update) })
-	})
-}
-
-// scanJournal calls fn with each journal entry whose number is at least from, in ascending order.
-// The key of a block does not show which entries are in it, so scanJournal reads the first entry of
-// a block to find out where to begin.
-func scanJournal(ctx context.Context, txn *badgerdb.Txn, from uint64, fn func(seq uint64, e *journalEntry) error) error {
-	it := txn.NewIterator(badgerdb.IteratorOptions{Prefix: []byte{keyBlock}})
-	defer it.Close()
-	list := blocks(it, func(block uint64) bool {
-		prefix := letterKey(block, keyJournal)
-		it.Seek(prefix)
-		return it.ValidForPrefix(prefix) && lastNum(it.Item().Key()) <= from
-	})
-	if len(list) == 0 {
-		return nil
-	}
-	return scanBlocks(ctx, it, list, keyJournal, journalKey(list[0]*pagesInBlock, from), func(item *badgerdb.Item) error {
-		seq := lastNum(item.Key())
-		var e *journalEntry
-		err := item.Value(func(value []byte) (err error) {
-			e, err = decodeEntry(value)
-			return err
+		return item.Value(func(value []byte) error {
+			v.value = value
+			return fn(v)
 		})
-		if err != nil {
-			return fmt.Errorf("read entry %d of the journal: %w", seq, err)
-		}
-		return fn(seq, e)
 	})
 }
 
 // blocks returns the numbers of the stored blocks in ascending order. The list begins with the
-// newest block for which isFirst returns true, or with the oldest block if there is no such block.
-func blocks(it *badgerdb.Iterator, isFirst func(block uint64) bool) []uint64 {
+// newest block that is not after first, or with the oldest block if there is no such block.
+func blocks(it *badgerdb.Iterator, first uint64) []uint64 {
 	var list []uint64
 	for it.Rewind(); it.Valid(); it.Seek(blockKey(list[len(list)-1] - 1)) {
 		block := blockOf(it.Item().Key())
 		list = append(list, block)
-		if block == 0 || isFirst(block) {
+		if block <= first {
 			break
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	badgerdb "github.com/dgraph-io/badger/v4"
 
 	"skink/store"
+	"skink/store/badger/postings"
 )
 
 // commitAt writes an entry with a visit number of the test's choice, which must be above all
@@ -58,24 +59,35 @@ func TestBlocks(t *testing.T) {
 	}
 }
 
-// The journal can be read from any entry on, whichever blocks contain its entries.
-func TestJournalInBlocks(t *testing.T) {
+// The visits of a store are read from any number on, with the postings that were added when they were committed.
+func TestPostingsOfVisits(t *testing.T) {
 	s := openTest(t, t.TempDir())
-	for i, place := range []uint64{3, 4, 5, pagesInBlock, 2 * pagesInBlock, 9 * pagesInBlock, 9*pagesInBlock + 1} {
+	all := []uint64{3, 4, 5, pagesInBlock, 2 * pagesInBlock, 9 * pagesInBlock, 9*pagesInBlock + 1}
+	for i, place := range all {
 		commitAt(t, s, place, numbered(i))
 	}
-	for after := range s.seq + 2 {
-		seqs := []uint64{}
-		last, err := s.replay(after, func(seq uint64, _ *journalEntry) error {
-			seqs = append(seqs, seq)
-			return nil
+	for _, from := range append([]uint64{0, 6, 5 * pagesInBlock}, all...) {
+		var got, want []string
+		err := s.in(t.Context(), func(r reader) error {
+			sketches := readSketches(r.txn)
+			defer sketches.close()
+			return r.scanRecords(t.Context(), from, func(v visitValue) error {
+				list, err := v.postings(sketches)
+				got = append(got, fmt.Sprint(list))
+				return err
+			})
 		})
-		want := []uint64{}
-		for seq := after + 1; seq <= s.seq; seq++ {
-			want = append(want, seq)
+		for i, place := range all {
+			if place >= from {
+				e := numbered(i)
+				want = append(want, fmt.Sprint([]postings.Posted{
+					{Num: postings.WithKind(place, postings.Band), Keys: e.Keys},
+					{Num: postings.WithKind(place, postings.Hash), Keys: []uint64{filterKey(e.Record.ID)}},
+				}))
+			}
 		}
-		if err != nil || last != max(after, s.seq) || !slices.Equal(seqs, want) {
-			t.Errorf("replay after %d: entries %d, last %d, %v; want %d", after, seqs, last, err, want)
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("from %d: %v\n got %s\nwant %s", from, err, got, want)
 		}
 	}
 }

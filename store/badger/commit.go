@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	badgerdb "github.com/dgraph-io/badger/v4"
 
 	"skink/dedup"
 	"skink/frontier"
@@ -142,11 +143,6 @@ func (b *batch) rest(num uint64, e *store.Entry, was standing) error {
 			return err
 		}
 	}
-	if num != 0 {
-		if err := b.post(num, e); err != nil {
-			return err
-		}
-	}
 	return b.end(num, e, was)
 }
 
@@ -159,10 +155,10 @@ func (b *batch) content(num uint64, e *store.Entry) error {
 			return err
 		}
 	}
-	if e.Sketch == nil {
+	if e.Sketch == nil && len(e.Keys) == 0 {
 		return nil
 	}
-	value := encodeSketch(e)
+	value := encodeIndexed(e)
 	if err := b.room(1, len(value)); err != nil {
 		return err
 	}
@@ -221,22 +217,12 @@ func (b *batch) relink(num uint64, out []byte) error {
 	return b.parts(keyOut, num, out)
 }
 
-// post adds visit num to the index under the keys of e, once for each distinct key.
-func (b *batch) post(num uint64, e *store.Entry) error {
-	if len(e.Keys) == 0 {
-		return nil
+// post adds visit num to the index under keys of one kind.
+func (b *batch) post(num uint64, kind postings.Kind, keys ...uint64) {
+	b.postings = append(b.postings, postings.Posted{Num: postings.WithKind(num, kind), Keys: keys})
+	for _, key := range keys {
+		b.note(postings.Mixed(key, kind), num)
 	}
-	if err := b.room(0, postedSize(len(e.Keys))); err != nil {
-		return err
-	}
-	b.journal.begin(num, postings.Band)
-	for _, key := range e.Keys {
-		if mixed := postings.Mixed(key, postings.Band); b.posted[mixed] != num {
-			b.note(mixed, num)
-			b.journal.add(key)
-		}
-	}
-	return nil
 }
 
 // end writes the record of an entry, the keys under which the record is found, and the final state
@@ -252,7 +238,7 @@ func (b *batch) end(num uint64, e *store.Entry, was standing) error {
 	case e.Touch:
 		value = r.AppendUpdate(nil, was.written)
 	}
-	if err := b.room(11, len(value)+4*len(r.URL)+len(r.Via)+len(r.From)+runRoom+2*postedSize(1)); err != nil {
+	if err := b.room(11, len(value)+4*len(r.URL)+len(r.Via)+len(r.From)+runRoom); err != nil {
 		return err
 	}
 	if num != 0 || e.Touch {
@@ -263,7 +249,7 @@ func (b *batch) end(num uint64, e *store.Entry, was standing) error {
 			return err
 		}
 		u.num = num
-		if err := b.record(num, e, value); err != nil {
+		if err := b.record(num, e, value, was.known == (known{num: was.num})); err != nil {
 			return err
 		}
 	} else if e.Touch {
@@ -296,18 +282,25 @@ func (b *batch) end(num uint64, e *store.Entry, was standing) error {
 	return b.setKnown(r.ID, u)
 }
 
-// record writes the record of visit num and the data used to find it: the posting of its text hash,
-// and its key in the list of its leader's members.
-func (b *batch) record(num uint64, e *store.Entry, value []byte) error {
-	r := &e.Record
-	if err := b.set(pageKey(keyRecord, num), value); err != nil {
+// aloneMeta is the user metadata of the record of a URL that was never discovered; other keys have 0.
+const aloneMeta = 1
+
+// record writes the record of visit num and the data used to find it: its postings, and its key in
+// the list of its leader's members. alone says that the URL was never discovered.
+func (b *batch) record(num uint64, e *store.Entry, value []byte, alone bool) error {
+	r, entry := &e.Record, badgerdb.NewEntry(pageKey(keyRecord, num), value)
+	if alone {
+		entry = entry.WithMeta(aloneMeta)
+	}
+	if err := b.txn.SetEntry(entry); err != nil {
 		return err
+	}
+	if len(e.Keys) > 0 {
+		b.post(num, postings.Band, e.Keys...)
 	}
 	b.s.lately.note(placeKey(r.ID), num)
 	if !e.Hash.IsZero() {
-		key := filterKey(e.Hash)
-		b.journal.post(num, postings.Hash, key)
-		b.note(postings.Mixed(key, postings.Hash), num)
+		b.post(num, postings.Hash, filterKey(e.Hash))
 	}
 	if r.Follows() {
 		if err := b.set(memberKey(r.Leader, r.Resemblance, num), nil); err != nil {

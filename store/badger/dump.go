@@ -11,7 +11,6 @@ import (
 	"skink/dedup"
 	"skink/frontier"
 	"skink/store"
-	"skink/store/badger/postings"
 )
 
 // Dump implements [store.Portable]. It reads in a single transaction, so other goroutines can write
@@ -75,7 +74,7 @@ func (r reader) dumpPages(ctx context.Context, yield func(*store.Part) error) er
 	if err != nil {
 		return err
 	}
-	got, err := r.eachPage(ctx, func(record *store.Record, p *store.Placed) error {
+	got, err := r.eachPage(ctx, func(record *store.Record, p *store.Placed, _ bool) error {
 		u, err := r.s.known(r.txn, record.ID)
 		if err != nil {
 			return err
@@ -98,61 +97,32 @@ func (r reader) dumpPages(ctx context.Context, yield func(*store.Part) error) er
 	return cmp.Or(err, r.countedAll(ctx, got))
 }
 
-// eachPage calls fn with each page, without its state, and returns the number of pages. It reads
-// the index keys of the pages from the journal in parallel with the records, because both are
-// ordered by visit number.
-func (r reader) eachPage(ctx context.Context, fn func(*store.Record, *store.Placed) error) (got int64, err error) {
-	next, stop := iter.Pull2(r.bands(ctx))
-	defer stop()
-	posted, err, more := next()
-	scanErr := r.scanRecords(ctx, 1, func(num uint64, value, update []byte) error {
-		p := &store.Placed{Place: num}
-		for err == nil && more && postings.NumOf(posted.Num) < p.Place {
-			posted, err, more = next()
-		}
+// eachPage calls fn with each page, without its state, and returns the number of pages. alone says that
+// the URL was never discovered.
+func (r reader) eachPage(ctx context.Context, fn func(record *store.Record, p *store.Placed, alone bool) error) (got int64, err error) {
+	err = r.scanRecords(ctx, 1, func(v visitValue) error {
+		p := &store.Placed{Place: v.num}
+		record, err := r.placed(p, v)
 		if err != nil {
-			return err
-		}
-		if more && postings.NumOf(posted.Num) == p.Place {
-			p.Keys = posted.Keys
-		}
-		record, err := r.placed(p, value, update)
-		if err != nil {
-			return fmt.Errorf("read record %d: %w", num, err)
+			return fmt.Errorf("read record %d: %w", v.num, err)
 		}
 		got++
-		return fn(record, p)
+		return fn(record, p, v.alone)
 	})
-	return got, scanErr
+	return got, err
 }
 
-func (r reader) placed(p *store.Placed, value, update []byte) (*store.Record, error) {
-	packed, err := packedRecord(value)
+func (r reader) placed(p *store.Placed, v visitValue) (*store.Record, error) {
+	packed, err := packedRecord(v.value)
 	if err != nil {
 		return nil, err
 	}
-	p.Record = store.Updated(packed, update)
-	p.Hash = dedup.Hash(value[:hashSize])
-	if err := r.fill(&p.Packed, p.Place, store.WantText|store.WantSketch|store.WantLinks); err != nil {
+	p.Record = store.Updated(packed, v.update)
+	p.Hash = dedup.Hash(v.value[:hashSize])
+	if p.Keys, err = r.fill(&p.Packed, p.Place, store.WantText|store.WantSketch|store.WantLinks); err != nil {
 		return nil, err
 	}
 	return store.UnpackRecord(p.Record)
-}
-
-func (r reader) bands(ctx context.Context) iter.Seq2[postings.Posted, error] {
-	return each(ctx, r, func(r reader, yield func(postings.Posted) error) error {
-		return scanJournal(ctx, r.txn, 1, func(_ uint64, e *journalEntry) error {
-			for _, p := range e.posted {
-				if postings.KindOf(p.Num) != postings.Band {
-					continue
-				}
-				if err := yield(p); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-	})
 }
 
 func (r reader) dumpOutside(ctx context.Context, yield func(*store.Part) error) error {
@@ -239,15 +209,12 @@ func (b *batch) loadPage(p *store.Placed) error {
 	if err := b.content(p.Place, e); err != nil {
 		return err
 	}
-	if err := b.post(p.Place, e); err != nil {
-		return err
-	}
 	value := b.s.encodeRecord(e.Hash, &e.Record)
-	if err := b.room(6, len(value)+len(e.Record.URL)+256+2*postedSize(1)); err != nil {
+	if err := b.room(6, len(value)+len(e.Record.URL)+256); err != nil {
 		return err
 	}
 	b.counters().Numbers = p.Place
-	if err := b.record(p.Place, e, value); err != nil {
+	if err := b.record(p.Place, e, value, e.State == frontier.Unknown); err != nil {
 		return err
 	}
 	u := known{num: p.Place}

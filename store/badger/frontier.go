@@ -262,7 +262,7 @@ func (s *Store) known(txn *badgerdb.Txn, id dedup.Hash) (u known, err error) {
 // not crawled, because their names were never in the frontier.
 func (b *batch) setKnown(id dedup.Hash, u known) error {
 	if u == (known{num: u.num}) {
-		b.journal.post(u.num, postings.Hash, filterKey(id))
+		b.post(u.num, postings.Hash, filterKey(id))
 		b.recorded[id] = u.num
 		return nil
 	}

@@ -57,13 +57,14 @@ import (
 //	                             by its ID
 //	w NUM8                     → what later visits have changed in the record of visit NUM, as
 //	                             [store.Record.AppendUpdate] writes it; see record.go
-//	z BLOCK8 j SEQ8            → a [journalEntry]: the postings that a transaction
-//	                             adds to the index
 //	z BLOCK8 o NUM8 PART2      → the page's links as [store.PackLinks] made them, cut
 //	                             into pieces
-//	z BLOCK8 r NUM8            → a [store.Record] as [Store.encodeRecord] writes it
-//	z BLOCK8 s NUM8            → the page's id, the hash of its canonical text, its
-//	                             84 minima, 4 bytes each, little-endian
+//	z BLOCK8 r NUM8            → a [store.Record] as [Store.encodeRecord] writes it. The
+//	                             key has the user metadata [aloneMeta] if the URL was never
+//	                             discovered
+//	z BLOCK8 s NUM8            → the page's id, the hash of its canonical text, the number of
+//	                             its index keys (a varint), the keys, 8 bytes each, and its
+//	                             84 minima, 4 bytes each, or nothing; all little-endian
 //	z BLOCK8 t NUM8 PART2      → the text as [store.Pack] or [store.PackMarked] made
 //	                             it, cut into pieces. In a temporary store, the place
 //	                             of the text in a file; see [textFile]
@@ -73,8 +74,7 @@ import (
 // with noindex must not become the leader of a page that may be indexed. So the caller changes the
 // text hash and the index keys of such a page. The store does not know about this.
 //
-// BLOCK is the complement of NUM / [pagesInBlock]. In the key of a journal entry, NUM is the latest
-// visit number at the time the entry was written. The order of keys decides how much badger has to
+// BLOCK is the complement of NUM / [pagesInBlock]. The order of keys decides how much badger has to
 // rewrite. Badger moves a table down a level by merging it with all tables there that overlap it,
 // and some table always contains the last keys of one letter and the first keys of the next. If the
 // keys of each letter were ordered by number, that table would extend from the new rows of one
@@ -85,7 +85,7 @@ import (
 // texts.
 //
 // The folder also contains the files of the index, NUMBER.postings; see package postings. They can
-// be rebuilt from the journal (the j keys). readers.sock belongs to package store/remote, through
+// be rebuilt from the visits. readers.sock belongs to package store/remote, through
 // which the process that has the store open serves other processes. NAME.kept is a cached value that
 // can be computed again from the pages; see kept.go. None of these files is part of the store.
 //
@@ -94,11 +94,11 @@ import (
 // log, which would then need garbage collection.
 //
 // A URL's state and the number of its record share one key. The last writes for a page are its
-// record and one write to u or to j, in the same transaction. So the record is the commit point.
-// The keys written before it (t, s, o, j, and the u and q of links) may exist without it after a
-// crash. Such texts, sketches and links are never read, and such postings are ignored.
+// record and one write to u, in the same transaction. So the record is the commit point.
+// The keys written before it (t, s, o, and the u and q of links) may exist without it after a
+// crash. Such texts, sketches and links are never read.
 const (
-	layoutVersion = 20
+	layoutVersion = 21
 	skinkMagic    = 0x5C
 
 	keyCounters byte = 'c'
@@ -116,11 +116,10 @@ const (
 	keyBlock    byte = 'z' // the greatest of these letters, so that blocks come after all other keys
 
 	// The letters of keys inside a block.
-	keyJournal byte = 'j'
-	keyOut     byte = 'o'
-	keyRecord  byte = 'r'
-	keySketch  byte = 's'
-	keyText    byte = 't'
+	keyOut    byte = 'o'
+	keyRecord byte = 'r'
+	keySketch byte = 's'
+	keyText   byte = 't'
 )
 
 // pagesInBlock is the number of visits in a block. With this number, a block is as large as a few
@@ -150,12 +149,6 @@ func letterKey(block uint64, letter byte) []byte { return append(blockKey(block)
 
 func pageKey(letter byte, num uint64) []byte {
 	return binary.BigEndian.AppendUint64(letterKey(num/pagesInBlock, letter), num)
-}
-
-// journalKey returns the key of journal entry seq. last is the latest visit number when the entry
-// is written.
-func journalKey(last, seq uint64) []byte {
-	return binary.BigEndian.AppendUint64(letterKey(last/pagesInBlock, keyJournal), seq)
 }
 
 func partKey(letter byte, num uint64, part int) []byte {
@@ -214,8 +207,7 @@ func splitQueueKey(key []byte) (host []byte, p position, ok bool) {
 	return key[1:end], p, true
 }
 
-// lastNum returns the number in the last 8 bytes of a key: that of a visit, a queued URL or a
-// journal entry.
+// lastNum returns the number in the last 8 bytes of a key: that of a visit or a queued URL.
 func lastNum(key []byte) uint64 { return binary.BigEndian.Uint64(key[len(key)-8:]) }
 
 // known is the value of a u key. The zero value means that nothing is known about the URL.
@@ -318,22 +310,39 @@ func nanoseconds(t time.Time) int64 {
 	return t.UnixNano()
 }
 
-func encodeSketch(e *store.Entry) []byte {
-	b := make([]byte, 0, 2*hashSize+dedup.SketchSize)
-	b = append(b, e.Record.ID[:]...)
-	b = append(b, e.Record.Hash[:]...)
+// An indexed is the value of an s key.
+type indexed struct {
+	id, hash dedup.Hash
+	keys     []uint64
+	sketch   *dedup.Sketch // nil means that there is none
+}
+
+func encodeIndexed(e *store.Entry) []byte {
+	b := make([]byte, 0, 2*hashSize+binary.MaxVarintLen64+8*len(e.Keys)+dedup.SketchSize)
+	b = append(append(b, e.Record.ID[:]...), e.Record.Hash[:]...)
+	b = binary.AppendUvarint(b, uint64(len(e.Keys)))
+	for _, key := range e.Keys {
+		b = binary.LittleEndian.AppendUint64(b, key)
+	}
+	if e.Sketch == nil {
+		return b
+	}
 	return e.Sketch.Append(b)
 }
 
-func decodeSketch(b []byte) (l store.Leader, err error) {
-	if len(b) < 2*hashSize {
-		return l, store.ErrCorrupt
+func (x *indexed) decode(value []byte) error {
+	d := field.Reader{Rest: value}
+	copy(x.id[:], d.Bytes(uint64(hashSize)))
+	copy(x.hash[:], d.Bytes(uint64(hashSize)))
+	for keys := d.Bytes(8 * min(d.Varint(), math.MaxUint64/8)); len(keys) > 0; keys = keys[8:] {
+		x.keys = append(x.keys, binary.LittleEndian.Uint64(keys))
 	}
-	s, ok := dedup.SketchOf(b[2*hashSize:])
-	if !ok {
-		return l, store.ErrCorrupt
+	if len(d.Rest) > 0 {
+		if x.sketch, _ = dedup.SketchOf(d.Rest); x.sketch == nil {
+			d.Fail()
+		}
 	}
-	return store.Leader{ID: dedup.Hash(b), Hash: dedup.Hash(b[hashSize:]), Sketch: *s}, nil
+	return whole(d)
 }
 
 // whole returns [store.ErrCorrupt] if the value ended inside a field.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"skink/dedup"
 
 	badgerdb "github.com/dgraph-io/badger/v4"
 
@@ -15,8 +16,8 @@ import (
 	"skink/store/badger/postings"
 )
 
-// load reads the data that a store keeps in memory: the counters, the index with the latest journal
-// entries, and, unless the store is open for reading, the frontier.
+// load reads the data that a store keeps in memory: the counters, the index with the latest postings,
+// and, unless the store is open for reading, the frontier.
 func (s *Store) load() error {
 	found := false
 	err := s.db.View(func(txn *badgerdb.Txn) (err error) {
@@ -52,7 +53,7 @@ func (s *Store) load() error {
 	if found {
 		return nil
 	}
-	if s.seq > 0 || len(s.queue.hosts) > 0 {
+	if len(s.queue.hosts) > 0 {
 		return fmt.Errorf("%w: the counters are missing", store.ErrCorrupt)
 	}
 	if s.reading != nil {
@@ -64,8 +65,8 @@ func (s *Store) load() error {
 	})
 }
 
-// loadIndex opens the files named in the manifest, and replays the journal entries that are not in
-// these files. If one of them is damaged, the index is rebuilt from the whole journal.
+// loadIndex opens the files named in the manifest, and adds the visits that are not in these files. If
+// one of them is damaged, the index is rebuilt from all visits.
 func (s *Store) loadIndex() error {
 	m, err := s.readManifestKey()
 	if err != nil {
@@ -76,13 +77,48 @@ func (s *Store) loadIndex() error {
 		if !errors.Is(err, store.ErrCorrupt) && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-		m.Segments, m.Seq = nil, 0
+		m.Segments, m.Last = nil, 0
 	}
 	if err := x.Start(m); err != nil {
 		return err
 	}
-	s.seq, err = s.replay(m.Seq, func(seq uint64, e *journalEntry) error { return x.Post(seq, e.posted) })
-	return err
+	return s.in(context.Background(), func(r reader) error {
+		sketches := readSketches(r.txn)
+		defer sketches.close()
+		return r.scanRecords(context.Background(), m.Last+1, func(v visitValue) error {
+			list, err := v.postings(sketches)
+			if err == nil {
+				err = x.Post(list)
+			}
+			return err
+		})
+	})
+}
+
+func readSketches(txn *badgerdb.Txn) *cursor {
+	return &cursor{txn: txn, key: func(num uint64) []byte { return pageKey(keySketch, num) }}
+}
+
+// postings returns the postings of a visit. The argument sketches reads s keys.
+func (v *visitValue) postings(sketches *cursor) (list []postings.Posted, err error) {
+	var x indexed
+	if _, err = sketches.get(v.num, x.decode); err == nil && v.alone && x.id.IsZero() {
+		var r *store.Record
+		if r, err = decodeRecord(v.value); err == nil {
+			x.id = r.ID
+		}
+	}
+	if err != nil || len(v.value) < hashSize {
+		return nil, cmp.Or(err, store.ErrCorrupt)
+	}
+	hash, found := dedup.Hash(v.value), []uint64{}
+	if !hash.IsZero() {
+		found = append(found, filterKey(hash))
+	}
+	if v.alone {
+		found = append(found, filterKey(x.id))
+	}
+	return []postings.Posted{{Num: postings.WithKind(v.num, postings.Band), Keys: x.keys}, {Num: postings.WithKind(v.num, postings.Hash), Keys: found}}, nil
 }
 
 // loadFrontier reads the positions of all pending URLs, which takes about 0.3 s for each million. A

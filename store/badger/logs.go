@@ -23,7 +23,7 @@ import (
 // up to four logs: the one being filled, two whose memtables are waiting to be written, and one
 // left by a killed process. Badger's Sync syncs only the one being filled, and a file system may
 // write a newer log before an older one. So a power failure can leave a gap in the middle of the
-// history, such as a record without its journal entry, or the final state of a URL whose discovery
+// history, such as a record without its text, or the final state of a URL whose discovery
 // is missing. The store does two things about it:
 //
 //   - [Store.Sync] syncs all logs, oldest first.
@@ -156,7 +156,7 @@ type logEntry struct {
 
 // readEntry reads the entry that begins at b[at]. ok is false if there is no complete entry.
 func readEntry(b []byte, at int) (e logEntry, ok bool) {
-	if at+2 > len(b) || b[at]&^0xC1 != 0 || b[at] == 0 || b[at+1] > runMeta {
+	if at+2 > len(b) || b[at]&^0xC1 != 0 || b[at] == 0 || b[at+1] > max(runMeta, aloneMeta) {
 		return e, false
 	}
 	e.meta = b[at]

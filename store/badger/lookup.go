@@ -70,15 +70,15 @@ func (s *Store) leadersAt(txn *badgerdb.Txn, places []uint64, shared map[uint64]
 	for _, num := range places {
 		l := s.sketches.get(num)
 		if l == nil {
-			read, found, err := sketchAt(txn, num)
+			x, err := indexedAt(txn, num)
 			if err != nil {
 				return nil, err
 			}
-			if !found {
+			if x.sketch == nil {
 				continue
 			}
-			s.sketches.put(num, read)
-			l = &read
+			l = &store.Leader{ID: x.id, Hash: x.hash, Sketch: *x.sketch}
+			s.sketches.put(num, *l)
 		}
 		if l.ID != not {
 			leaders = append(leaders, *l)

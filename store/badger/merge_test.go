@@ -180,7 +180,7 @@ func TestCloseInTheMiddleOfAMerge(t *testing.T) {
 	}
 }
 
-// Files of the index that are missing or damaged are made again from the journal. Files that no
+// Files of the index that are missing or damaged are made again from the visits. Files that no
 // manifest names are removed. Damage in the middle of a file is an error for a lookup that reads
 // it, and the next opening repairs it.
 func TestIndexDamaged(t *testing.T) {
@@ -255,19 +255,4 @@ func TestIndexDamaged(t *testing.T) {
 		s.Close() // Close may report the damage too, if a merge found it first
 		m.compare(t, "opened again", openSmall(t, dir, nil))
 	})
-}
-
-// Opening a store reports a journal entry that is missing.
-func TestJournalWithAGap(t *testing.T) {
-	dir := t.TempDir()
-	s := openTest(t, dir)
-	fill(t, s, 5)
-	if err := s.db.Update(func(txn *badgerdb.Txn) error { return txn.Delete(journalKey(s.last, 3)) }); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	_, err := Open(dir, Options{})
-	wantError(t, dir, err, store.ErrCorrupt)
 }

@@ -65,8 +65,8 @@ func (r reader) PackedChanges(ctx context.Context, after store.Cursor, want stor
 			return err
 		}
 		var got int64
-		err = r.scanRecords(ctx, num+1, func(num uint64, value, update []byte) error {
-			change, err := r.packedChange(num, value, update, want)
+		err = r.scanRecords(ctx, num+1, func(v visitValue) error {
+			change, err := r.packedChange(v, want)
 			if err != nil {
 				return err
 			}
@@ -80,15 +80,15 @@ func (r reader) PackedChanges(ctx context.Context, after store.Cursor, want stor
 	})
 }
 
-func (r reader) packedChange(num uint64, value, update []byte, want store.Want) (*store.PackedChange, error) {
-	change := &store.PackedChange{Cursor: store.CursorAt(num)}
-	packed, err := packedRecord(value)
+func (r reader) packedChange(v visitValue, want store.Want) (*store.PackedChange, error) {
+	change := &store.PackedChange{Cursor: store.CursorAt(v.num)}
+	packed, err := packedRecord(v.value)
 	if err == nil {
-		change.Record = store.Updated(packed, update)
-		err = r.fill(&change.Packed, num, want)
+		change.Record = store.Updated(packed, v.update)
+		_, err = r.fill(&change.Packed, v.num, want)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read record %d: %w", num, err)
+		return nil, fmt.Errorf("read record %d: %w", v.num, err)
 	}
 	return change, nil
 }
@@ -132,32 +132,31 @@ func (r reader) packedAt(num uint64, want store.Want) (p store.Packed, err error
 		return err
 	})
 	if err == nil && found {
-		err = r.fill(&p, num, want)
+		_, err = r.fill(&p, num, want)
 	}
 	return p, err
 }
 
-func (r reader) fill(p *store.Packed, num uint64, want store.Want) (err error) {
+// fill adds to p what is wanted of visit num. If the sketch is wanted, fill also returns the index keys.
+func (r reader) fill(p *store.Packed, num uint64, want store.Want) (keys []uint64, err error) {
 	if want&store.WantText != 0 {
 		if p.Text, p.Kept, err = r.s.packedText(r.txn, num); err != nil {
-			return fmt.Errorf("read the text: %w", err)
+			return nil, fmt.Errorf("read the text: %w", err)
 		}
 	}
 	if want&store.WantSketch != 0 {
-		l, found, err := sketchAt(r.txn, num)
+		x, err := indexedAt(r.txn, num)
 		if err != nil {
-			return fmt.Errorf("read the sketch: %w", err)
+			return nil, fmt.Errorf("read the sketch: %w", err)
 		}
-		if found {
-			p.Sketch = &l.Sketch
-		}
+		p.Sketch, keys = x.sketch, x.keys
 	}
 	if want&store.WantLinks != 0 {
 		if p.Links, _, err = packedParts(r.txn, keyOut, num); err != nil {
-			return fmt.Errorf("read the links: %w", err)
+			return nil, fmt.Errorf("read the links: %w", err)
 		}
 	}
-	return nil
+	return keys, nil
 }
 
 // packedParts returns the value that [batch.parts] wrote for visit num.

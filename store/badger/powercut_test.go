@@ -391,7 +391,7 @@ func TestDamagedLogHead(t *testing.T) {
 	}
 }
 
-// The log of a killed process is whole if it has revisits in runs, whose keys have user
+// The log of a killed process is whole if it has revisits in runs, and texts that were not crawled. These keys have user
 // metadata.
 func TestLogWithMetadata(t *testing.T) {
 	s := openTest(t, t.TempDir())

@@ -78,13 +78,10 @@ func recordAt(txn *badgerdb.Txn, num uint64) (*store.Record, error) {
 	return r.record, err
 }
 
-// sketchAt returns the sketch of visit num, with the id and the text hash of its page.
-func sketchAt(txn *badgerdb.Txn, num uint64) (l store.Leader, found bool, err error) {
-	found, err = get(txn, pageKey(keySketch, num), func(value []byte) error {
-		l, err = decodeSketch(value)
-		return err
-	})
-	return l, found, err
+// indexedAt returns how lookups find visit num. It is empty if nothing is stored about that.
+func indexedAt(txn *badgerdb.Txn, num uint64) (x indexed, err error) {
+	_, err = get(txn, pageKey(keySketch, num), x.decode)
+	return x, err
 }
 
 // Changes yields the pages committed after a cursor, as they are when the loop begins.

@@ -11,7 +11,6 @@ import (
 	"skink/dedup"
 	"skink/frontier"
 	"skink/store"
-	"skink/store/badger/postings"
 )
 
 // # Reading a damaged store
@@ -32,12 +31,10 @@ type remains struct {
 	last     map[dedup.Hash]remaining     // last visits of the readable pages, by page id
 	lost     map[dedup.Hash]frontier.Item // URLs of records that are readable but do not count, by page id
 	replaced map[uint64]bool              // visits that later visits replaced
-	posted   map[uint64]bool              // visits with index keys
-	hashes   map[hashPosting]bool
-	queued   map[dedup.Hash]bool // pending URLs to copy, by page id
-	again    []frontier.Item     // URLs that become pending
-	had      int64               // number of records before the damage; 0 means unknown
-	missing  int64               // number of readable records that do not count
+	queued   map[dedup.Hash]bool          // pending URLs to copy, by page id
+	again    []frontier.Item              // URLs that become pending
+	had      int64                        // number of records before the damage; 0 means unknown
+	missing  int64                        // number of readable records that do not count
 }
 
 // A remaining is the last visit of a page. leader is zero if the page follows none.
@@ -46,46 +43,21 @@ type remaining struct {
 	leader dedup.Hash
 }
 
-// A hashPosting is the first half of a text hash or page id, and the number of a visit indexed
-// under it.
-type hashPosting struct{ key, num uint64 }
-
 // readRemains finds out which pages of a damaged store are readable.
 func readRemains(ctx context.Context, r reader) (*remains, error) {
 	m := &remains{
 		reader: r, last: map[dedup.Hash]remaining{}, lost: map[dedup.Hash]frontier.Item{}, replaced: map[uint64]bool{},
-		posted: map[uint64]bool{}, hashes: map[hashPosting]bool{}, queued: map[dedup.Hash]bool{},
+		queued: map[dedup.Hash]bool{},
 	}
 	if c, err := r.counters(ctx); err == nil {
 		m.highest, m.had = c.Numbers, c.Records
 	}
-	for _, step := range []func(context.Context) error{m.readJournal, m.readReplaced, m.readRecords, m.readURLs, m.readQueue, m.findLost} {
+	for _, step := range []func(context.Context) error{m.readReplaced, m.readRecords, m.readURLs, m.readQueue, m.findLost} {
 		if err := step(ctx); err != nil {
 			return nil, err
 		}
 	}
 	return m, nil
-}
-
-func (m *remains) readJournal(ctx context.Context) error {
-	return scanJournal(ctx, m.txn, 1, func(_ uint64, e *journalEntry) error {
-		for _, p := range e.posted {
-			m.note(p)
-		}
-		return nil
-	})
-}
-
-func (m *remains) note(p postings.Posted) {
-	num := postings.NumOf(p.Num)
-	m.highest = max(m.highest, num)
-	if postings.KindOf(p.Num) == postings.Band {
-		m.posted[num] = true
-		return
-	}
-	for _, k := range p.Keys {
-		m.hashes[hashPosting{k, num}] = true
-	}
 }
 
 func (m *remains) readReplaced(ctx context.Context) (err error) {
@@ -101,29 +73,29 @@ func (m *remains) readReplaced(ctx context.Context) (err error) {
 }
 
 func (m *remains) readRecords(ctx context.Context) error {
-	return m.scanRecords(ctx, 1, func(num uint64, value, _ []byte) error {
-		m.highest = max(m.highest, num)
-		if r, err := decodeRecord(value); err == nil {
-			m.visited(num, r)
+	return m.scanRecords(ctx, 1, func(v visitValue) error {
+		m.highest = max(m.highest, v.num)
+		if r, err := decodeRecord(v.value); err == nil {
+			m.visited(v, r)
 		}
 		return nil
 	})
 }
 
-// visited notes the record r of visit num, which is later than all visits noted before.
-func (m *remains) visited(num uint64, r *store.Record) {
-	if !m.hashes[hashPosting{filterKey(r.ID), num}] { // the URL was discovered
+// visited notes the record r of a visit, which is later than all visits noted before.
+func (m *remains) visited(of visitValue, r *store.Record) {
+	if !of.alone {
 		m.lost[r.ID] = frontier.Item{URL: r.URL, Depth: r.Depth, Hops: r.Hops}
 	}
-	if m.replaced[num] {
+	if m.replaced[of.num] {
 		return
 	}
-	if !m.whole(num, r) {
+	if !m.whole(of.num, r) {
 		m.missing++
 		delete(m.last, r.ID)
 		return
 	}
-	v := remaining{num: num}
+	v := remaining{num: of.num}
 	if r.Follows() {
 		v.leader = r.Leader
 	}
@@ -133,7 +105,8 @@ func (m *remains) visited(num uint64, r *store.Record) {
 // whole reports whether all data of visit num is readable.
 func (m *remains) whole(num uint64, r *store.Record) bool {
 	var p store.Packed
-	if m.fill(&p, num, store.WantText|store.WantSketch|store.WantLinks) != nil {
+	keys, err := m.fill(&p, num, store.WantText|store.WantSketch|store.WantLinks)
+	if err != nil {
 		return false
 	}
 	if _, err := store.Unpack(p.Text); p.Kept && err != nil {
@@ -145,7 +118,7 @@ func (m *remains) whole(num uint64, r *store.Record) bool {
 	if r.Kind != store.Page || r.Words == 0 {
 		return true
 	}
-	return p.Sketch != nil && (p.Kept || r.NoText) && (m.posted[num] || r.Verdict != dedup.Unique)
+	return p.Sketch != nil && (p.Kept || r.NoText) && (len(keys) > 0 || r.Verdict != dedup.Unique)
 }
 
 // readURLs drops the pages whose last record is lost, and then the pages whose leader is lost.
@@ -260,12 +233,12 @@ func (m *remains) dumpNames(ctx context.Context, yield func(*store.Part) error) 
 }
 
 func (m *remains) dumpPages(ctx context.Context, yield func(*store.Part) error) error {
-	_, err := m.eachPage(ctx, func(r *store.Record, p *store.Placed) error {
+	_, err := m.eachPage(ctx, func(r *store.Record, p *store.Placed, alone bool) error {
 		if m.last[r.ID].num != p.Place {
 			return nil
 		}
 		switch state, ok := m.stateOf(r.ID); {
-		case m.queued[r.ID], m.hashes[hashPosting{filterKey(r.ID), p.Place}]: // pending, or never discovered
+		case m.queued[r.ID], alone:
 		case ok && state != frontier.Pending:
 			p.State = state
 		default:

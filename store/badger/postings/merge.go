@@ -123,7 +123,7 @@ func (x *Index) replace(old []*segment, by *segment, of *postingTable) error {
 		x.manifest.Segments = append(x.manifest.Segments, SegmentEntry{s.id, s.level})
 	}
 	if of != nil {
-		x.manifest.Seq = of.seq
+		x.manifest.Last = NumOf(of.nums[len(of.nums)-1])
 	}
 	if err := x.store.SaveManifest(x.manifest); err != nil {
 		return err
@@ -132,7 +132,7 @@ func (x *Index) replace(old []*segment, by *segment, of *postingTable) error {
 	x.mu.Lock()
 	x.segments = list
 	if of != nil {
-		x.floor = max(x.floor, NumOf(of.nums[len(of.nums)-1]))
+		x.floor = max(x.floor, x.manifest.Last)
 		of.reset()
 		x.full, x.spare = nil, of
 		x.changed.Broadcast()

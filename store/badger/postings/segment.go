@@ -346,7 +346,7 @@ func (s *segment) readBlock(i int, buf *[]byte) (blockReader, error) {
 }
 
 // damaged returns the error for a damaged block. Unless the segment is read-only, it also removes
-// the file, so that the index is rebuilt from the journal when the store is opened next.
+// the file, so that the index is rebuilt from the visits when the store is opened next.
 func (s *segment) damaged(block int) error {
 	if !s.readOnly {
 		os.Remove(s.file.Name())

@@ -28,7 +28,6 @@ type postingTable struct {
 	keys  int
 	nums  []uint64 // number of each posting; nums[0] is unused, so that index 0 can mean none
 	next  []uint32 // next[i] is the index of the next posting with the same key as posting i; 0 means none
-	seq   uint64   // last journal entry whose postings are in the table
 }
 
 type slot struct {
@@ -71,10 +70,14 @@ func (t *postingTable) slot(key uint64) *slot {
 
 func (t *postingTable) len() int { return len(t.nums) - 1 }
 
+// add does nothing if p was the last posting to be added under its key.
 func (t *postingTable) add(p posting) {
+	s := t.slot(p.key)
+	if s.first != 0 && t.nums[s.last] == p.num {
+		return
+	}
 	n := uint32(len(t.nums))
 	t.nums, t.next = append(t.nums, p.num), append(t.next, 0)
-	s := t.slot(p.key)
 	if s.first != 0 {
 		t.next[s.last], s.last = n, n
 		return
