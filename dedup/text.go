@@ -122,12 +122,15 @@ func (t *Text) Numbers() []uint64 { return t.tokens }
 func (t *Text) Bytes() []byte { return t.canon }
 
 // Token returns the i-th token.
-func (t *Text) Token(i int) string {
+func (t *Text) Token(i int) string { return string(t.Run(i, 1)) }
+
+// Run returns the n tokens from the i-th on, joined by one space. It is a part of [Text.Bytes].
+func (t *Text) Run(i, n int) []byte {
 	start := 0
 	if i > 0 {
 		start = t.ends[i-1] + 1
 	}
-	return string(t.canon[start:t.ends[i]])
+	return t.canon[start:t.ends[i+n-1]]
 }
 
 // chars returns a hash for each character of the canonical text. The result is valid until the next

@@ -14,6 +14,7 @@ import (
 	"skink/base/harmless"
 	"skink/dedup"
 	"skink/internal/corpus"
+	"skink/internal/decontaminate"
 	"skink/internal/output"
 	"skink/report"
 	"skink/store"
@@ -187,11 +188,12 @@ func into(ctx context.Context, file *output.File, annotate bool, to **corpus.Wri
 	}
 }
 
-// take writes a record to the duplicates if the verdict on its page is exact or near, and otherwise
-// to the unique records. A record without text has no verdict, and is kept.
+// take writes a record to the duplicates if the verdict on its page is exact, near or
+// [decontaminate.Verdict], and otherwise to the unique records. A record without text has no verdict, and is kept.
 func (o *corpusOut) take(r *corpus.Record, page *store.Record) error {
 	note, to := noteOf(page), o.unique
-	kept := page.Verdict != dedup.Exact && page.Verdict != dedup.Near
+	note.Contaminated = r.Contaminated
+	kept := page.Verdict != dedup.Exact && page.Verdict != dedup.Near && page.Verdict != decontaminate.Verdict
 	if o.size != nil {
 		note.ClusterSize = o.size(page)
 	}

@@ -17,6 +17,7 @@ import (
 	"skink/dedup"
 	"skink/internal/complete"
 	"skink/internal/corpus"
+	"skink/internal/decontaminate"
 	"skink/internal/ingest"
 	"skink/internal/output"
 	"skink/internal/session"
@@ -54,7 +55,7 @@ This command prints the pairs of texts with a resemblance of at least 0.9:
 
   skink dedup --pairs --similarity 0.9 testdata/site`,
 	setup: setupDedup,
-	rules: slices.Concat(ruleRules, []flagRule{
+	rules: slices.Concat(ruleRules, decontaminateRules, []flagRule{
 		{"pairs", ignores, "format,top", "no report is printed"},
 		{"annotate", modifies, "unique,out-dir,duplicates", ""},
 		{"unique", excludes, "out-dir", "both write the kept records"},
@@ -76,6 +77,8 @@ type dedupFlags struct {
 	form    *formFlags
 	out     *outFlags
 	quiet   bool
+
+	contaminated *decontaminateFlags
 }
 
 func setupDedup(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
@@ -86,6 +89,7 @@ func setupDedup(flags *pflag.FlagSet) func(context.Context, Console, []string) e
 	f.corpus = addCorpusFlags(flags)
 	f.records = addCorpusOutFlags(flags)
 	f.keep = addKeepFlags(flags)
+	f.contaminated = addDecontaminateFlags(flags)
 	flags.BoolVar(&f.pairs, "pairs", false, "instead of the report, print the pairs of similar texts, one JSON object per line: {\"a\",\"b\",\"resemblance\"}")
 	f.memory = addMemoryFlag(flags, memoryUsage)
 	f.form = addFormFlags(flags)
@@ -104,16 +108,17 @@ type dedupRun struct {
 	con         Console
 	report      report.Options
 	reading     *reading
-	whole       *complete.Whole // result of comparing all texts with each other; nil with --keep first
+	screen      *decontaminate.Screen // nil without --decontaminate
+	whole       *complete.Whole       // result of comparing all texts with each other; nil with --keep first
 }
 
 func (d *dedupRun) run(ctx context.Context, args []string) (err error) {
-	if err := exist(args); err != nil {
+	if err := exist(slices.Concat(args, d.contaminated.benchmark)); err != nil {
 		return err
 	}
 	paceCollector(*d.memory/heapShare, *d.memory, completePercent)
 	in := d.inputs(args)
-	if err := cmp.Or(in.Fields.Check(), d.con.files.Inputs(in.Among)); err != nil {
+	if err := cmp.Or(in.Fields.Check(), d.con.files.Inputs(in.Among), d.con.files.Inputs(d.benchmark().Among)); err != nil {
 		return usageError{Err: err}
 	}
 	if d.records.dir != "" {
@@ -207,11 +212,15 @@ func (d *dedupRun) judge(ctx context.Context, s store.Store, name string, in *co
 	if err != nil {
 		return err
 	}
+	if err := d.readBenchmark(ctx, set); err != nil {
+		return err
+	}
 	pipeline, err := d.pipeline(ctx, s, rule, set, in)
 	if err != nil {
 		return err
 	}
 	err = d.records.write(ctx, d.con, func(out *corpusOut) error {
+		defer out.statistics.addBenchmark(d.screen)
 		if !d.keep.first() {
 			return d.takeBest(ctx, s, rule, pipeline, in, out)
 		}
@@ -243,7 +252,11 @@ func (d *dedupRun) judge(ctx context.Context, s store.Store, name string, in *co
 // pipeline starts a pipeline that judges the inputs.
 func (d *dedupRun) pipeline(ctx context.Context, s store.Store, rule dedup.Rule, set store.Settings, in *corpus.Inputs) (*ingest.Pipeline, error) {
 	in.Documents = session.DocumentsOf(set, *d.memory)
-	return ingest.New(ctx, s, ingest.Options{Rule: rule, Markdown: set.Markdown, NoLinks: true, Shared: isShared(d.store), Temporary: d.store == "", Memory: *d.memory, Documents: in.Documents})
+	opt := ingest.Options{Rule: rule, Markdown: set.Markdown, NoLinks: true, Shared: isShared(d.store), Temporary: d.store == "", Memory: *d.memory, Documents: in.Documents}
+	if d.screen != nil {
+		opt.Screen = d.screen.Record
+	}
+	return ingest.New(ctx, s, opt)
 }
 
 // take judges the inputs in order. If records must be written, it calls judged with each record and
@@ -258,7 +271,7 @@ func (d *dedupRun) take(ctx context.Context, pipeline *ingest.Pipeline, in *corp
 		return err
 	})
 	added := pipeline.Added()
-	if err == nil && (in.Read() == 0 || added.Pages() == 0 && names.Known == 0 && names.Changed == 0) {
+	if err == nil && (in.Read() == 0 || added.Pages() == 0 && names.Known == 0 && names.Changed == 0 && d.screen.Left() == 0) {
 		err = d.reading.nothing(added.Skipped)
 	}
 	return names, err
@@ -309,6 +322,9 @@ func (d *dedupRun) summarize(t store.Tally, names ingest.Names) {
 		fmt.Fprintf(d.con.Err, "; already in the store: %s", report.Grouped(names.Known))
 	}
 	fmt.Fprintln(d.con.Err, d.reading.rest())
+	if d.screen != nil {
+		fmt.Fprintln(d.con.Err, d.screen.Summary())
+	}
 }
 
 func writePairs(w io.Writer, pairs iter.Seq2[complete.Pair, error]) error {

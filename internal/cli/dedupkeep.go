@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -18,6 +19,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"skink/dedup"
+	"skink/extract"
 	"skink/frontier"
 	"skink/internal/complete"
 	"skink/internal/corpus"
@@ -197,10 +199,12 @@ func (d *dedupRun) agree(ctx context.Context, s store.Store, name string, known 
 // two passes, a temporary file holds each record's number and the id of its page, because a large
 // corpus has too many records to keep these in memory.
 
-// A noted is an entry of the temporary file: the number of a judged record and the ID of its page.
+// A noted is an entry of the temporary file: the number of a record and the ID of its page.
 type noted struct {
-	Num  uint64
-	Page dedup.Hash
+	Num          uint64
+	Page         dedup.Hash // zero if the record left before it was judged
+	Words        uint32
+	Contaminated bool
 }
 
 // notes is the temporary file that maps records to pages, in reading order.
@@ -221,7 +225,7 @@ func newNotes() (*notes, error) {
 func (n *notes) close() error { return n.done() }
 
 func (n *notes) take(r *corpus.Record, page *store.Record) error {
-	return binary.Write(n.out, binary.LittleEndian, noted{uint64(r.Num), page.ID})
+	return binary.Write(n.out, binary.LittleEndian, noted{uint64(r.Num), page.ID, uint32(page.Words), r.Contaminated != nil})
 }
 
 func (n *notes) each(do func(noted) error) error {
@@ -270,6 +274,9 @@ func (d *dedupRun) keepBest(ctx context.Context, s store.Reader, rule dedup.Rule
 	out.size = d.whole.Size
 	next, stop := iter.Pull2(in.Again().Records(ctx))
 	defer stop()
+	if d.screen != nil {
+		d.screen.Again = true
+	}
 	return n.each(func(one noted) error {
 		for {
 			r, err, more := next()
@@ -281,6 +288,17 @@ func (d *dedupRun) keepBest(ctx context.Context, s store.Reader, rule dedup.Rule
 			}
 			if uint64(r.Num) < one.Num {
 				continue // it was unreadable in the first reading, and has no entry
+			}
+			if one.Contaminated {
+				t, err := r.Text(ctx, extract.Options{})
+				if err != nil {
+					return err
+				}
+				var left store.Record
+				left.Words, left.Lang = int(one.Words), t.Doc.Lang
+				if left.Verdict, err = d.screen.Record(ctx, r, extract.Options{}, &t); err != nil || left.Verdict != "" {
+					return cmp.Or(err, out.take(r, &left))
+				}
 			}
 			pages, err := d.whole.Pages(ctx, []dedup.Hash{one.Page}, store.WantRecord)
 			if err != nil {

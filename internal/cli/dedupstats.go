@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"skink/internal/corpus"
+	"skink/internal/decontaminate"
 	"skink/internal/output"
 	"skink/report"
 	"skink/store"
@@ -37,6 +38,13 @@ func (s statistics) take(r *corpus.Record, page *store.Record, verdict string, k
 		s[of].records++
 		s[of].words += int64(page.Words)
 		s[of].bytes += int64(r.Size())
+	}
+}
+
+// addBenchmark adds the items of a benchmark, with the words of each and the number of contaminated records.
+func (s statistics) addBenchmark(screen *decontaminate.Screen) {
+	for _, i := range screen.Items() {
+		s[statisticOf{"benchmark", i.ID, i.Outcome(), ""}] = &statistic{records: i.Records.Load(), words: int64(i.Words)}
 	}
 }
 

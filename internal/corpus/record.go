@@ -30,6 +30,8 @@ type Record struct {
 	Raw   []byte // decompressed bytes, without a line break
 	Type  string // media type, if the record is a whole file; otherwise ""
 
+	Contaminated []string // see [Note]; set by package decontaminate
+
 	unit     string     // unit of Line in messages; "" means lines
 	cells    []string   // cells of a sheet row; Raw is then the row as a JSON object
 	rawRow   string     // a TSV row as it was read, without its line break

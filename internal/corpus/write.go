@@ -37,6 +37,8 @@ type Note struct {
 	Containment float64 `json:"skink_containment,omitzero"`  // fraction of the record's runs of three words that the original also has, with --rule containment; not written to tables
 	Cluster     string  `json:"skink_cluster,omitempty"`     // name of the text that leads the cluster of the record
 	ClusterSize int     `json:"skink_cluster_size,omitzero"` // number of records in the cluster, from 1; 0 if it is not known
+
+	Contaminated []string `json:"skink_contaminated,omitempty"` // ids of the benchmark items that the record has runs of; in tables a JSON array
 }
 
 // A Writer writes records of a corpus to a file. Close the Writer to complete the file.
@@ -121,16 +123,20 @@ func (w *Writer) Close() error {
 	return newLineSink(w.to, w.name, jsonLines).close()
 }
 
-var noteColumns = []table.Column{{Name: "skink_verdict"}, {Name: "skink_duplicate_of"}, {Name: "skink_resemblance", Type: table.Float}, {Name: "skink_cluster"}, {Name: "skink_cluster_size", Type: table.Integer}}
+var noteColumns = []table.Column{{Name: "skink_verdict"}, {Name: "skink_duplicate_of"}, {Name: "skink_resemblance", Type: table.Float}, {Name: "skink_cluster"}, {Name: "skink_cluster_size", Type: table.Integer}, {Name: "skink_contaminated"}}
 
 // cells returns the values of noteColumns. An empty one is "".
 func (n Note) cells() []any {
-	cells := []any{n.Verdict, n.DuplicateOf, "", n.Cluster, ""}
+	cells := []any{n.Verdict, n.DuplicateOf, "", n.Cluster, "", ""}
 	if n.DuplicateOf != "" {
 		cells[2] = n.Resemblance
 	}
 	if n.ClusterSize > 0 {
 		cells[4] = int64(n.ClusterSize)
+	}
+	if n.Contaminated != nil {
+		ids, _ := json.Marshal(n.Contaminated) // cannot fail
+		cells[5] = string(ids)
 	}
 	return cells
 }

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"skink/dedup"
 	"skink/document"
 	"skink/frontier"
 	"skink/internal/corpus"
@@ -49,6 +50,7 @@ type file struct {
 	placed    bool                // name is the record's position in the input, which is unique
 	bad       *corpus.BadError    // why the record cannot be read, or nil
 	passed    *corpus.PassedError // why the record has no text, or nil
+	leaves    dedup.VerdictKind   // see Options.Screen
 	known     *store.Record       // stored before the run; nil if there was none
 }
 
@@ -86,7 +88,7 @@ func (p *Pipeline) Files(ctx context.Context, records iter.Seq2[*corpus.Record, 
 			if err := b.complain(opt); err != nil {
 				return err
 			}
-			if err := names.give(ctx, b.files); err != nil {
+			if err := names.give(ctx, b.staying()); err != nil {
 				return err
 			}
 			return send(ctx, named, b)
@@ -180,7 +182,11 @@ func (p *Pipeline) readFiles(ctx context.Context, b *batch, keepRaw bool) error 
 func (f *file) read(ctx context.Context, opt *Options) {
 	got := new(reading)
 	err := guard(func() error {
-		text, err := f.from.Text(ctx, opt.extracting(0, ""))
+		ask := opt.extracting(0, "")
+		text, err := f.from.Text(ctx, ask)
+		if err == nil && opt.Screen != nil {
+			f.leaves, err = opt.Screen(ctx, f.from, ask, &text)
+		}
 		if err != nil {
 			return err
 		}
@@ -248,8 +254,13 @@ func (p *Pipeline) judgeFiles(ctx context.Context, b *batch) error {
 	return err
 }
 
+// staying returns the files that do not leave.
+func (b *batch) staying() []*file {
+	return slices.DeleteFunc(slices.Clone(b.files), func(f *file) bool { return f.leaves != "" })
+}
+
 func (b *batch) news() (all []*file) {
-	for _, f := range b.files {
+	for _, f := range b.staying() {
 		if f.known == nil {
 			all = append(all, f)
 		}
@@ -275,7 +286,11 @@ func (p *Pipeline) finish(ctx context.Context, b *batch, names *naming, judged f
 	if judged != nil {
 		for _, f := range b.files {
 			now := f.known
-			if now == nil {
+			switch {
+			case f.leaves != "":
+				now = &f.reading.seen
+				now.Verdict = f.leaves
+			case now == nil:
 				now = &f.judgement.record
 			}
 			if err := judged(f.from, now); err != nil {

@@ -50,8 +50,10 @@ import (
 	"skink/crawler/learn"
 	"skink/dedup"
 	"skink/document"
+	"skink/extract"
 	"skink/extract/selector"
 	"skink/frontier"
+	"skink/internal/corpus"
 	"skink/internal/memory"
 	"skink/store"
 	"skink/store/precedence"
@@ -78,6 +80,9 @@ type Options struct {
 	Select func(host string) selector.Rules // returns the selectors for the pages of a host; nil means that there are none
 
 	Documents *document.Reader // reads PDF and other documents, and is closed with the pipeline; if nil, such files have no text
+	// Screen, if not nil, is called by several goroutines for each record of Files with its text, and may
+	// change both. If it returns a verdict, the record leaves: it is neither named nor judged nor stored.
+	Screen func(context.Context, *corpus.Record, extract.Options, *corpus.Text) (leaves dedup.VerdictKind, err error)
 
 	Archive func(*crawler.Page) EntryWriter // returns a writer that also writes the page's response to an archive; if nil, responses are not archived
 }

@@ -1,0 +1,108 @@
+package decontaminate
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"skink/base/harmless"
+	"skink/dedup"
+	"skink/extract"
+	"skink/internal/corpus"
+	"skink/report"
+)
+
+// An Action is what happens with a contaminated record.
+type Action string
+
+const (
+	Remove Action = "remove" // the record leaves
+	Mark   Action = "mark"   // the record stays as it is
+)
+
+// Verdict is the verdict on a record that leaves.
+const Verdict dedup.VerdictKind = "contaminated"
+
+// A Screen looks for runs of a benchmark in the texts of records.
+type Screen struct {
+	*Benchmark
+	Action Action
+	Again  bool // whether the records were counted before
+
+	finders         sync.Pool
+	read, hit, left atomic.Int64 // numbers of records: read, contaminated, and removed
+}
+
+// Record gives a record the ids of the items that its text has runs of. It returns [Verdict] if the
+// record leaves. Record may be called concurrently.
+func (s *Screen) Record(_ context.Context, r *corpus.Record, _ extract.Options, t *corpus.Text) (leaves dedup.VerdictKind, err error) {
+	if t.Doc == nil {
+		return "", nil
+	}
+	f, ok := s.finders.Get().(*finder)
+	if !ok {
+		f = &finder{Benchmark: s.Benchmark, seen: make([]uint32, len(s.items))}
+	}
+	defer s.finders.Put(f)
+	f.find(t.Doc.Text)
+	for _, i := range f.items {
+		r.Contaminated = append(r.Contaminated, s.items[i].ID)
+	}
+	if len(f.items) > 0 && s.Action == Remove {
+		leaves = Verdict
+	}
+	if !s.Again {
+		s.count(f.items, leaves != "")
+	}
+	return leaves, nil
+}
+
+func (s *Screen) count(items []uint32, leaves bool) {
+	s.read.Add(1)
+	if len(items) > 0 {
+		s.hit.Add(1)
+	}
+	if leaves {
+		s.left.Add(1)
+	}
+	for _, i := range items {
+		s.items[i].Records.Add(1)
+	}
+}
+
+// Left returns the number of records that left. It is 0 if s is nil.
+func (s *Screen) Left() int64 {
+	if s == nil {
+		return 0
+	}
+	return s.left.Load()
+}
+
+// Items returns the items of the benchmark, those that were found in most records first. There are none if s is nil.
+func (s *Screen) Items() []*Item {
+	if s == nil {
+		return nil
+	}
+	return slices.SortedStableFunc(slices.Values(s.items), func(a, b *Item) int { return cmp.Compare(b.Records.Load(), a.Records.Load()) })
+}
+
+const topItems = 5 // items in the summary
+
+// Summary returns lines about what was found, with the items that were found in most records.
+func (s *Screen) Summary() string {
+	items := map[string]int{} // by outcome
+	var top strings.Builder
+	for k, i := range s.Items() {
+		items[i.Outcome()]++
+		if n := i.Records.Load(); n > 0 && k < topItems {
+			fmt.Fprintf(&top, "\n  %s: %s", report.Counted(n, "record"), harmless.Line(i.ID))
+		}
+	}
+	return fmt.Sprintf("contaminated: %s of %s, removed: %s; benchmark items found: %s of %s, too short to compare (fewer than %d words): %s%s",
+		report.Grouped(s.hit.Load()), report.Counted(s.read.Load(), "record"), report.Grouped(s.Left()),
+		report.Grouped(items["found"]), report.Grouped(len(s.items)), s.short.words, report.Grouped(items["too short"]), &top)
+}
