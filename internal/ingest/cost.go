@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"bytes"
 	"context"
 	"errors"
 
@@ -65,12 +66,38 @@ func (r *reader) readWithin(ctx context.Context, page *crawler.Page, leads *craw
 		defer func() { <-r.documents }()
 		return r.readIn(ctx, page, leads, most(size))
 	}
-	got, share, err := r.readIn(ctx, page, leads, light(size))
+	first := light(size)
+	if hugeTag(body) {
+		first = most(size)
+	}
+	got, share, err := r.readIn(ctx, page, leads, first)
 	if errors.Is(err, errOutgrown) {
 		share.Release()
 		return r.readIn(ctx, page, leads, most(size))
 	}
 	return got, share, err
+}
+
+// hugeTag reports whether a page has a tag of a megabyte or more. The attributes of such a tag may
+// make the tree much larger than a light tree, so the largest share of memory is reserved.
+func hugeTag(body []byte) bool {
+	const huge = 1 << 20
+	for len(body) >= huge {
+		begin := bytes.IndexByte(body, '<')
+		if begin < 0 {
+			return false
+		}
+		body = body[begin:]
+		end := bytes.IndexByte(body, '>')
+		if end < 0 {
+			end = len(body)
+		}
+		if end >= huge {
+			return true
+		}
+		body = body[end:]
+	}
+	return false
 }
 
 func (r *reader) readIn(ctx context.Context, page *crawler.Page, leads *crawler.Leads, tree int64) (got *reading, share *memory.Share, err error) {
