@@ -221,7 +221,7 @@ func (b *batch) relink(num uint64, out []byte) error {
 func (b *batch) post(num uint64, kind postings.Kind, keys ...uint64) {
 	b.postings = append(b.postings, postings.Posted{Num: postings.WithKind(num, kind), Keys: keys})
 	for _, key := range keys {
-		b.note(postings.Mixed(key, kind), num)
+		b.posted[postings.Mixed(key, kind)] = num
 	}
 }
 
@@ -298,7 +298,6 @@ func (b *batch) record(num uint64, e *store.Entry, value []byte, alone bool) err
 	if len(e.Keys) > 0 {
 		b.post(num, postings.Band, e.Keys...)
 	}
-	b.s.lately.note(placeKey(r.ID), num)
 	if !e.Hash.IsZero() {
 		b.post(num, postings.Hash, filterKey(e.Hash))
 	}

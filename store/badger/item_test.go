@@ -26,7 +26,7 @@ func TestItemSize(t *testing.T) {
 			t.Errorf("%s: %d bytes beside the URL, want %d", c.name, got, c.more)
 		}
 	}
-	if got, want := len(known{state: frontier.Pending, num: 1, place: position{level: levelOf(&frontier.Item{Depth: 5}), seq: 6}, url: url}.encode()), 4+len(url); got != want {
+	if got, want := len(known{state: frontier.Pending, num: 1, place: position{level: levelOf(&frontier.Item{Depth: 5}), seq: 6}, url: url}.encode()), 6+len(url); got != want {
 		t.Errorf("what is known of an ordinary URL takes %d bytes, want %d", got, want)
 	}
 }

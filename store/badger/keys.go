@@ -46,12 +46,10 @@ import (
 //	                             [runMeta], the value is a [run]: several URLs to visit
 //	                             again, with successive numbers up to SEQ
 //	u ID16                     → the state of a URL that was discovered: a byte for the
-//	                             state, with bits for the fields that follow, NUM of
-//	                             its record or 0, its DEPTH, if it is pending the SEQ
-//	                             of its q or l key (varints), PRIO (a byte) if it is
-//	                             in q and the priority is not 0, DUE (8 bytes) if it
-//	                             is in l, and the URL. A URL that is pending because it
-//	                             is in a run has the state from before. If its q, l or z keys are lost,
+//	                             state, PRIO (a byte), NUM of its record or 0, its DEPTH,
+//	                             the SEQ of its q or l key, its DUE (varints), and the URL.
+//	                             A URL that is not pending has no priority, SEQ and DUE. A URL
+//	                             that is pending because it is in a run has the state from before. If its q, l or z keys are lost,
 //	                             the URL is fetched again; see [remains]. The index
 //	                             finds the record of a URL that was never discovered,
 //	                             by its ID
@@ -98,7 +96,7 @@ import (
 // The keys written before it (t, s, o, and the u and q of links) may exist without it after a
 // crash. Such texts, sketches and links are never read.
 const (
-	layoutVersion = 21
+	layoutVersion = 22
 	skinkMagic    = 0x5C
 
 	keyCounters byte = 'c'
@@ -221,56 +219,23 @@ type known struct {
 	was   frontier.State // if again is set, the stored state
 }
 
-// The first byte of an encoded known contains the state in its lower six bits, and two flags.
-const (
-	stateBits  = 1<<6 - 1
-	knownPrio  = 1 << 6 // the URL's priority is not 0
-	knownLater = 1 << 7 // the URL has an l key
-)
-
 func (k known) encode() []byte {
-	first := byte(k.state)
-	if k.state == frontier.Pending {
-		if k.place.level.priority() != 0 {
-			first |= knownPrio
-		}
-		if k.place.due != 0 {
-			first |= knownLater
-		}
+	if k.state != frontier.Pending {
+		k.place = position{level: levelAt(usualPrio, uint64(k.place.level.depth()))}
 	}
-	b := make([]byte, 0, 24+len(k.url))
-	b = append(b, first)
-	b = binary.AppendUvarint(b, k.num)
-	b = binary.AppendUvarint(b, uint64(k.place.level.depth()))
-	if k.state == frontier.Pending {
-		b = binary.AppendUvarint(b, k.place.seq)
-	}
-	if first&knownPrio != 0 {
-		b = append(b, k.place.level.prio())
-	}
-	if first&knownLater != 0 {
-		b = binary.BigEndian.AppendUint64(b, uint64(k.place.due))
+	b := append(make([]byte, 0, 32+len(k.url)), byte(k.state), k.place.level.prio())
+	for _, n := range []uint64{k.num, uint64(k.place.level.depth()), k.place.seq, uint64(k.place.due)} {
+		b = binary.AppendUvarint(b, n)
 	}
 	return append(b, k.url...)
 }
 
 func decodeKnown(b []byte) (k known, err error) {
 	d := field.Reader{Rest: b}
-	first := d.Byte()
-	k.state = frontier.State(first & stateBits)
+	k.state = frontier.State(d.Byte())
+	prio := d.Byte()
 	k.num = d.Varint()
-	depth := d.Varint()
-	if k.state == frontier.Pending {
-		k.place.seq = d.Varint()
-	}
-	prio := byte(usualPrio)
-	if first&knownPrio != 0 {
-		prio = d.Byte()
-	}
-	k.place.level = levelAt(prio, depth)
-	if first&knownLater != 0 {
-		k.place.due = int64(d.Uint64())
-	}
+	k.place = position{levelAt(prio, d.Varint()), d.Varint(), int64(d.Varint())}
 	k.url = string(d.Rest)
 	return k, whole(d)
 }

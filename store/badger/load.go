@@ -32,7 +32,6 @@ func (s *Store) load() error {
 	}
 	s.last = s.counters.Numbers
 	s.visible.Store(s.last)
-	s.opened = s.last
 	s.discovered.Store(s.counters.URLs != frontier.PerState{})
 	err = s.scan(context.Background(), []byte{keyGone}, func(item *badgerdb.Item) error {
 		s.index.Forget([]uint64{lastNum(item.Key())})

@@ -85,8 +85,6 @@ type Store struct {
 	queue     queue
 	queued    bool // whether the queue is loaded
 	recent    recent
-	opened    uint64 // latest visit when the store was opened
-	lately    lately
 	swept     uint64 // last visit that the current sweep deleted; 0 means that no sweep is under way
 	workspace *workspace
 	broken    error // error of a failed write, which all later writes return; nil means that none has failed
@@ -230,7 +228,6 @@ func newStore(dir string, opt Options) *Store {
 		files:     filesOf(dir, opt),
 		queue:     newQueue(),
 		recent:    newRecent(),
-		lately:    newLately(),
 		workspace: newWorkspace(),
 		full:      newFullness(),
 		syncFile:  (*os.File).Sync,
