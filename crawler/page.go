@@ -73,8 +73,10 @@ func (p *Page) Transient() bool {
 // End returns the final state of the page's URL in the frontier, such as Fetched or Failed.
 func (p *Page) End() frontier.State {
 	switch {
-	case p.Problem == ProblemRobots, p.Problem == ProblemCaptcha, p.Problem == ProblemLater:
+	case p.Problem == ProblemRobots, p.Problem == ProblemCaptcha:
 		return frontier.Blocked
+	case p.Problem == ProblemLater:
+		return frontier.Postponed
 	case p.Problem == ProblemOutside:
 		return frontier.Outside
 	case p.Transient():

@@ -95,6 +95,7 @@ const (
 	Failed     State = 5 // the URL has no page; its record states the reason
 	GivenUp    State = 6 // all permitted attempts failed; the URL's record states the reason
 	Outside    State = 7 // a page links to the URL, but the crawl excludes it; Discover queues the URL if it is included later
+	Postponed  State = 8 // URLs of the same pattern kept returning known texts
 )
 
 // Leave returns the form in which frontiers keep a URL outside the crawl, with the reason.
@@ -109,7 +110,7 @@ func Left(outside string) (canonicalURL, why string) {
 
 // Ends reports whether the crawl is done with a URL in state s, that is, whether s is not Unknown,
 // Pending or Outside.
-func (s State) Ends() bool { return s > Pending && s < Outside }
+func (s State) Ends() bool { return s > Pending && s != Outside }
 
 // New reports whether Discover queues a URL in state s.
 func (s State) New() bool { return s == Unknown || s == Outside }
@@ -243,15 +244,15 @@ func ShareOf(hosts, workers int) int {
 
 // Counts contains the number of URLs in each state.
 type Counts struct {
-	Pending, Fetched, Redirected, Blocked, Failed, GivenUp, Outside int64
+	Pending, Fetched, Redirected, Blocked, Failed, GivenUp, Outside, Postponed int64
 }
 
 // A PerState contains the number of URLs in each state, indexed by State.
-type PerState [Outside + 1]int64
+type PerState [Postponed + 1]int64
 
 // Counts returns the numbers as a [Counts].
 func (n *PerState) Counts() Counts {
-	return Counts{n[Pending], n[Fetched], n[Redirected], n[Blocked], n[Failed], n[GivenUp], n[Outside]}
+	return Counts{n[Pending], n[Fetched], n[Redirected], n[Blocked], n[Failed], n[GivenUp], n[Outside], n[Postponed]}
 }
 
 // Frontier is the contract that every frontier fulfills. Its methods may be called from several

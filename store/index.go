@@ -154,7 +154,7 @@ func Valid(entries []*Entry) error {
 		case e.Record.ID != dedup.HashOf([]byte(e.Record.URL)):
 			return fmt.Errorf("commit %s: the id %s is not that of the URL: set it to dedup.HashOf(URL)", e.Record.URL, e.Record.ID)
 		}
-		if e.State == frontier.Pending || e.State > frontier.Outside {
+		if e.State == frontier.Pending || e.State > frontier.Postponed {
 			return fmt.Errorf("commit %s: state %d is not a final state", e.Record.URL, e.State)
 		}
 	}

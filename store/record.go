@@ -198,8 +198,10 @@ func (r *Record) End() frontier.State {
 	switch {
 	case r.Kind == Redirect:
 		return frontier.Redirected
-	case r.Kind == Blocked, r.Kind == Later:
+	case r.Kind == Blocked:
 		return frontier.Blocked
+	case r.Kind == Later:
+		return frontier.Postponed
 	case r.Kind == Outside:
 		return frontier.Outside
 	case r.Kind == Error && r.Tries > 0:

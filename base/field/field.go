@@ -52,5 +52,13 @@ func (r *Reader) Byte() byte {
 	return 0
 }
 
+// Uint64 reads eight bytes, big-endian.
+func (r *Reader) Uint64() uint64 {
+	if b := r.Bytes(8); b != nil {
+		return binary.BigEndian.Uint64(b)
+	}
+	return 0
+}
+
 // Fail marks the value as bad. Callers use it for fields with invalid values.
 func (r *Reader) Fail() { r.Rest, r.Bad = nil, true }

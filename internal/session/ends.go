@@ -7,7 +7,6 @@ import (
 	"io"
 
 	"skink/base/harmless"
-	"skink/dedup"
 	"skink/frontier"
 	"skink/report"
 	"skink/store"
@@ -18,7 +17,7 @@ import (
 type NamedState struct {
 	Name  string
 	State frontier.State
-	Later bool // true for postponed URLs, which have the same State as blocked URLs
+	Later bool // whether the URLs are postponed
 	Note  string
 }
 
@@ -28,7 +27,7 @@ var States = namedStates()
 func namedStates() (all []NamedState) {
 	of := map[string]frontier.State{
 		"pending": frontier.Pending, "fetched": frontier.Fetched, "redirected": frontier.Redirected, "blocked": frontier.Blocked,
-		"postponed": frontier.Blocked, "failed": frontier.Failed, "given-up": frontier.GivenUp, "outside": frontier.Outside,
+		"postponed": frontier.Postponed, "failed": frontier.Failed, "given-up": frontier.GivenUp, "outside": frontier.Outside,
 	}
 	for _, t := range store.URLStates() {
 		all = append(all, NamedState{t.Name, of[t.Name], t.Name == "postponed", t.Meaning})
@@ -48,9 +47,8 @@ func NameOf(state frontier.State) string {
 
 // Counts are the numbers of the records and the URLs of a store.
 type Counts struct {
-	All   store.Tally
-	URLs  frontier.Counts
-	Later int64 // postponed URLs, which URLs counts as blocked
+	All  store.Tally
+	URLs frontier.Counts
 }
 
 // ReadCounts counts the records and the URLs of a store.
@@ -58,56 +56,15 @@ func ReadCounts(ctx context.Context, s store.Reader) (c Counts, err error) {
 	if c.URLs, err = s.Counts(ctx); err != nil {
 		return c, err
 	}
-	if c.All, err = s.Tally(ctx); err == nil {
-		c.Later, err = countPostponed(ctx, s, c.URLs, c.All)
-	}
+	c.All, err = s.Tally(ctx)
 	return c, err
-}
-
-// LikelyPostponed estimates the number of postponed URLs. In the frontier, a postponed URL has the
-// same state as a blocked URL; only their records in the store differ. The estimate is the number
-// of URLs in that state minus the number of records of blocked URLs. It is too low if some blocked
-// URLs are pending again, because their records remain.
-func LikelyPostponed(n frontier.Counts, t store.Tally) int64 { return max(n.Blocked-t.Blocked, 0) }
-
-// countPostponed returns the exact number of postponed URLs. It reads all pending URLs if blocked
-// or postponed URLs may be pending again.
-func countPostponed(ctx context.Context, s store.Reader, n frontier.Counts, t store.Tally) (int64, error) {
-	if n.Blocked == 0 || t.Blocked == 0 || t.Later == 0 || t.Blocked+t.Later <= n.Blocked {
-		return LikelyPostponed(n, t), nil
-	}
-	postponed, some := t.Later, []dedup.Hash(nil)
-	look := func() error {
-		pages, err := s.Pages(ctx, some, store.WantRecord)
-		for _, page := range pages {
-			if page != nil && page.Record.Kind == store.Later {
-				postponed--
-			}
-		}
-		some = some[:0]
-		return err
-	}
-	for url, err := range s.URLs(ctx, frontier.Pending) {
-		if err == nil {
-			if some = append(some, dedup.Hash(frontier.ID(url))); len(some) == 1000 {
-				err = look()
-			}
-		}
-		if err != nil {
-			return 0, fmt.Errorf("count postponed URLs: %w", err)
-		}
-	}
-	if err := look(); err != nil {
-		return 0, fmt.Errorf("count postponed URLs: %w", err)
-	}
-	return min(max(postponed, 0), n.Blocked), nil
 }
 
 // ByName returns the number of URLs in each state, by name.
 func (c Counts) ByName() map[string]int64 {
 	n := c.URLs
 	return map[string]int64{
-		"pending": n.Pending, "fetched": n.Fetched, "redirected": n.Redirected, "blocked": n.Blocked - c.Later, "postponed": c.Later,
+		"pending": n.Pending, "fetched": n.Fetched, "redirected": n.Redirected, "blocked": n.Blocked, "postponed": n.Postponed,
 		"failed": n.Failed, "given-up": n.GivenUp, "outside": n.Outside,
 	}
 }
@@ -128,7 +85,7 @@ func (c Counts) Rows() (rows []view.End, all int64) {
 			}
 		case s.State == frontier.Redirected:
 			records = t.Redirects
-		case s.Later:
+		case s.State == frontier.Postponed:
 			records = t.Later
 		case s.State == frontier.Blocked:
 			records = t.Blocked

@@ -96,7 +96,7 @@ func (o *meter) numbers() (n monitor.Numbers) {
 	n.One[monitor.Spent], n.One[monitor.Left] = float64(budget.Spent), float64(budget.Left)
 	n.One[monitor.Wakes], n.One[monitor.Due] = float64(sleep.Until.Unix()), float64(sleep.Due)
 	if counts, err := v.store.Counts(context.Background()); err == nil { // otherwise, the crawl will report the error
-		n.By[monitor.URLs] = Counts{t, counts, LikelyPostponed(counts, t)}.ByName()
+		n.By[monitor.URLs] = Counts{t, counts}.ByName()
 	}
 	return n
 }

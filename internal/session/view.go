@@ -67,7 +67,7 @@ func (s *shownCrawl) Now() view.Moment {
 	tally := v.pipeline.Tally()
 	counts, _ := s.store.Counts(context.Background())
 	m := view.Moment{Tally: tally, InFlight: v.crawl.InFlight(), Memory: processMemory(), MaxMemory: s.opt.Memory, Paused: v.crawl.Paused()}
-	m.Ends, _ = Counts{tally, counts, LikelyPostponed(counts, tally)}.Rows()
+	m.Ends, _ = Counts{tally, counts}.Rows()
 	states := v.crawl.Hosts()
 	for _, h := range states {
 		m.Hosts = append(m.Hosts, hostNow(h, now))

@@ -220,11 +220,12 @@ type known struct {
 }
 
 func (k known) encode() []byte {
+	p := k.place
 	if k.state != frontier.Pending {
-		k.place = position{level: levelAt(usualPrio, uint64(k.place.level.depth()))}
+		p = position{level: levelAt(usualPrio, uint64(p.level.depth()))}
 	}
-	b := append(make([]byte, 0, 32+len(k.url)), byte(k.state), k.place.level.prio())
-	for _, n := range []uint64{k.num, uint64(k.place.level.depth()), k.place.seq, uint64(k.place.due)} {
+	b := append(make([]byte, 0, 32+len(k.url)), byte(k.state), p.level.prio())
+	for _, n := range []uint64{k.num, uint64(p.level.depth()), p.seq, uint64(p.due)} {
 		b = binary.AppendUvarint(b, n)
 	}
 	return append(b, k.url...)

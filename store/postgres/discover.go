@@ -100,7 +100,7 @@ func urlsOf(items []frontier.Item, filter *recent) (u urls, err error) {
 // before it was queued in a run.
 var (
 	newStates   = []int16{int16(frontier.Unknown), int16(frontier.Outside)}
-	endedStates = []int16{0, 2, 3, 4, 5, 6, 7}
+	endedStates = []int16{0, 2, 3, 4, 5, 6, 7, 8}
 )
 
 // queueURLs adds to b the statement that queues those URLs in u whose current state is in states. If

@@ -35,7 +35,7 @@ import (
 //go:embed schema.sql
 var schema string
 
-const schemaVersion = 12
+const schemaVersion = 13
 
 // Options configures Open. The zero value opens an existing store for reading and writing.
 type Options struct {

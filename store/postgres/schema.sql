@@ -75,7 +75,7 @@ CREATE TABLE run (
 CREATE INDEX run_order ON run (host, rank, seq) WHERE seq IS NOT NULL; -- lists a host's pages to visit again in order
 
 -- Every URL that was ever discovered. The states are those of frontier.State: 1 pending, 2 fetched,
--- 3 redirected, 4 blocked, 5 failed, 6 given up, 7 outside the crawl. A URL in the table queue, or pending in the
+-- 3 redirected, 4 blocked, 5 failed, 6 given up, 7 outside the crawl, 8 postponed. A URL in the table queue, or pending in the
 -- table run, is pending, whatever its state here. A row takes some 150 bytes with its index entry and the room for
 -- its next version.
 CREATE TABLE known (

@@ -55,7 +55,7 @@ var frontierPromises = []promise{
 		equal(t, "taken", len(slices.Compact(urls)), len(all))
 	}},
 	{"a_state_goes_from_unknown_to_its_end", func(t *testing.T, s store.Store) {
-		for i, state := range []frontier.State{frontier.Fetched, frontier.Redirected, frontier.Blocked, frontier.Failed, frontier.GivenUp, frontier.Outside} {
+		for i, state := range []frontier.State{frontier.Fetched, frontier.Redirected, frontier.Blocked, frontier.Failed, frontier.GivenUp, frontier.Outside, frontier.Postponed} {
 			url := fmt.Sprintf("https://example.com/%d", i)
 			wantState(t, s, url, frontier.Unknown)
 			discover(t, s, 1, items(0, url))
@@ -63,7 +63,7 @@ var frontierPromises = []promise{
 			end(t, s, url, state)
 			wantState(t, s, url, state)
 		}
-		equal(t, "counts", must(s.Counts(ctx))(t), frontier.Counts{Fetched: 1, Redirected: 1, Blocked: 1, Failed: 1, GivenUp: 1, Outside: 1})
+		equal(t, "counts", must(s.Counts(ctx))(t), frontier.Counts{Fetched: 1, Redirected: 1, Blocked: 1, Failed: 1, GivenUp: 1, Outside: 1, Postponed: 1})
 		wantURLs(t, s, frontier.Outside, "https://example.com/5")
 	}},
 	{"what_is_left_out_can_be_discovered", func(t *testing.T, s store.Store) {
