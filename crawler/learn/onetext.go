@@ -49,16 +49,12 @@ func (g *groups) of(text string) []string {
 	return nil
 }
 
-// addTo adds a member to a list. If the list is full, the member replaces the last one.
+// addTo returns a list with a member added. If the list is full, the member replaces the last one.
 func addTo(members []string, member string, most int) []string {
-	switch {
-	case slices.Contains(members, member):
-	case len(members) < most:
-		members = append(members, member)
-	default:
-		members[len(members)-1] = member
+	if slices.Contains(members, member) {
+		return members
 	}
-	return members
+	return append(slices.Clone(members[:min(len(members), most-1)]), member)
 }
 
 // nameOf returns a hash as the name of a text.

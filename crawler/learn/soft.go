@@ -252,22 +252,15 @@ func (s *Soft) hold(said []string) (counts []string) {
 	if s.Holds {
 		return said
 	}
-	all := slices.Clone(s.Said)
+	all := s.Said
 	for _, url := range said {
-		if !slices.Contains(all, url) {
-			all = append(all, url)
-		}
+		all = addTo(all, url, len(all)+1)
 	}
 	if len(all) >= several && !tied(all, s.except(all)) {
 		s.Holds = true
 		s.Said, s.Alike, s.Thin, s.Titles = nil, nil, nil, nil
 		return all
 	}
-	for _, url := range said {
-		if s.HoldsFor(url) {
-			counts = append(counts, url)
-		}
-		s.Said = addTo(s.Said, url, maxWaiting)
-	}
-	return counts
+	s.Said = all[:min(len(all), maxWaiting)]
+	return slices.DeleteFunc(slices.Clone(said), func(url string) bool { return !s.HoldsFor(url) })
 }

@@ -1,9 +1,6 @@
 package learn
 
-import (
-	"context"
-	"slices"
-)
+import "context"
 
 // Probe returns a URL that cannot exist and should be requested from the host of url, or "" if
 // there is none now. The result from is the page whose URL it was made from. Probe returns each such
@@ -58,14 +55,6 @@ func (b *Book) Turned(ctx context.Context, url string) error {
 	})
 }
 
-// Follows records that a previously judged page has become a duplicate of a different leader.
-func (b *Book) Follows(ctx context.Context, url, leader string) error {
-	if isMirrored(url, leader) {
-		return nil
-	}
-	return b.change(ctx, hostOf(url), func(h *Host) { h.doubt(addressOf(url), &Verdict{Leader: leader}) })
-}
-
 // Defaults returns the URLs of pages that a server may show when it ignores unknown values of
 // parameters. These are the probe without its replaced parameters, and the probe without any
 // parameters.
@@ -96,7 +85,6 @@ func (b *Book) Soft(ctx context.Context, url string) (s Soft, ok bool, err error
 // copied returns a copy without the evidence.
 func (s *Soft) copied() Soft {
 	c := *s
-	c.Turned, c.Others = slices.Clone(s.Turned), slices.Clone(s.Others)
 	c.Said, c.Alike, c.Thin, c.Titles = nil, nil, nil, nil
 	return c
 }

@@ -177,27 +177,15 @@ func (l *lessons) follows(ctx context.Context, r *store.Record) error {
 	if l.book == nil || r.Kind != store.Page || !r.Follows() {
 		return nil
 	}
-	return l.book.Follows(ctx, r.URL, r.DuplicateOf)
+	return l.book.Judged(ctx, r.URL, learn.Verdict{Leader: r.DuplicateOf, At: r.FetchedAt})
 }
 
 func itemURLs(items []frontier.Item) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for i := range items {
-			if items[i].Kind == frontier.Page && !yield(items[i].URL) {
-				return
-			}
-		}
-	}
+	return each(items, func(i *frontier.Item) (string, bool) { return i.URL, i.Kind == frontier.Page })
 }
 
 func linked(links []store.Link) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for i := range links {
-			if !links[i].Kind.Asset() && !yield(links[i].URL) {
-				return
-			}
-		}
-	}
+	return each(links, func(l *store.Link) (string, bool) { return l.URL, !l.Kind.Asset() })
 }
 
 // lessonOf returns the verdict on a page in the form that the book needs. It returns false if the

@@ -30,9 +30,18 @@ func (o outgoing) parts() crawler.Links {
 }
 
 func (o outgoing) frames() iter.Seq[string] {
+	return each(o.doc.Links, func(l *extract.Link) (string, bool) { return l.Href, l.By == extract.ByFrame })
+}
+
+func (o outgoing) files() iter.Seq[string] {
+	return each(o.doc.Embeds, func(e *extract.Embed) (string, bool) { return e.Href, true })
+}
+
+// each yields the URLs of the things for which url returns true.
+func each[T any](all []T, url func(*T) (string, bool)) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		for _, l := range o.doc.Links {
-			if l.By == extract.ByFrame && !yield(l.Href) {
+		for i := range all {
+			if u, is := url(&all[i]); is && !yield(u) {
 				return
 			}
 		}
@@ -43,16 +52,6 @@ func (o outgoing) hrefs() iter.Seq2[string, bool] {
 	return func(yield func(string, bool) bool) {
 		for l := range o.doc.AllLinks() {
 			if !yield(l.Href, l.NoFollow) {
-				return
-			}
-		}
-	}
-}
-
-func (o outgoing) files() iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for _, e := range o.doc.Embeds {
-			if !yield(e.Href) {
 				return
 			}
 		}

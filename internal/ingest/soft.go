@@ -131,21 +131,20 @@ func (f *softPages) putBack(ctx context.Context, soft *learn.Soft, said ...strin
 	if err != nil {
 		return err
 	}
-	var followers, leaders []*store.Record
+	var all []*store.Record // leaders last, so that they have no members left when they become errors
 	for _, url := range back {
 		r, err := f.store.record(ctx, dedup.HashOf([]byte(url)))
 		switch {
 		case err != nil:
 			return err
 		case r == nil || r.Kind != store.Page:
-			continue
-		case !r.Follows():
-			leaders = append(leaders, r)
-			continue
+		case r.Follows():
+			all = slices.Insert(all, 0, r)
+		default:
+			all = append(all, r)
 		}
-		followers = append(followers, r)
 	}
-	for _, r := range append(followers, leaders...) { // put leaders back last, so that they have no members left when they become errors
+	for _, r := range all {
 		f.waiting.Delete(r.URL)
 		if err := f.store.fetchAgain(ctx, r); err != nil {
 			return err
@@ -162,16 +161,16 @@ const maxMembers = 64
 // putBack for them. It compares the suspects and, if a suspect leads a cluster, the members of the
 // cluster.
 func (f *softPages) examine(ctx context.Context, soft *learn.Soft, suspects ...string) error {
-	var ids []dedup.Hash
+	var look []dedup.Hash
 	for _, url := range suspects {
-		ids = append(ids, dedup.HashOf([]byte(url)))
+		look = append(look, dedup.HashOf([]byte(url)))
 	}
-	look, met := slices.Clone(ids), map[dedup.Hash]int{} // the number of members of each leader
-	for r, err := range f.store.Members(ctx, ids) {
+	met := map[dedup.Hash]int{} // the number of members of each leader
+	for r, err := range f.store.Members(ctx, slices.Clone(look)) {
 		if err != nil {
 			return err
 		}
-		if learn.SamePattern(r.URL, soft.From) && met[r.Leader] < maxMembers && !slices.Contains(ids, r.ID) {
+		if learn.SamePattern(r.URL, soft.From) && met[r.Leader] < maxMembers && !slices.Contains(look, r.ID) {
 			look, met[r.Leader] = append(look, r.ID), met[r.Leader]+1
 		}
 	}

@@ -188,19 +188,14 @@ func tokensOf(text string) []string {
 	return strings.Split(string(canon.Bytes()), " ")
 }
 
+// urlWords returns the words of a URL behind its host.
 func urlWords(rawURL string) []string {
-	return tokensOf(behindHost(rawURL))
-}
-
-func behindHost(rawURL string) string {
 	_, rest, _ := strings.Cut(rawURL, "://")
 	_, rest, _ = strings.Cut(rest, "/")
-	if strings.Contains(rest, "%") {
-		if plain, err := url.PathUnescape(rest); err == nil {
-			rest = plain
-		}
+	if plain, err := url.PathUnescape(rest); err == nil {
+		rest = plain
 	}
-	return rest
+	return tokensOf(rest)
 }
 
 // titleWords returns a hash of the words of a title that are not in the page's URL.
