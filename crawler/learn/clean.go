@@ -47,23 +47,11 @@ func Clean(url string) string {
 		return url
 	}
 	fusion := strings.Contains(strings.ToLower(query), coldFusion+"=")
-	off := func(name string) bool {
-		return tracking[name] || isSession(name) || fusion && strings.EqualFold(name, "cfid")
-	}
-	var kept []string
-	gone := false
-	for pair := range strings.SplitSeq(query, "&") {
+	kept := slices.DeleteFunc(strings.Split(query, "&"), func(pair string) bool {
 		name, _, _ := strings.Cut(pair, "=")
-		if off(name) {
-			gone = true
-		} else {
-			kept = append(kept, pair)
-		}
-	}
-	switch {
-	case !gone:
-		return url
-	case len(kept) == 0:
+		return tracking[name] || isSession(name) || fusion && strings.EqualFold(name, "cfid")
+	})
+	if len(kept) == 0 {
 		return path
 	}
 	return path + "?" + strings.Join(kept, "&")

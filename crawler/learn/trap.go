@@ -35,10 +35,12 @@ func (a *address) trap(now time.Time) (t trap, is bool) {
 	if len(a.url) > maxLength || repeats(a.path) {
 		return trap{Growing, "paths that repeat the same folders", true}, true
 	}
-	year, is := yearOf(a.path, string(a.query))
-	switch {
-	case !is:
+	date := dated.FindStringSubmatch(pathOf(a.url))
+	if date == nil {
 		return t, false
+	}
+	year, _ := strconv.Atoi(date[1] + date[2] + date[3]) // only one of the forms matches
+	switch {
 	case year > now.Year()+yearsAhead, year < firstYear:
 		return trap{Calendar, a.pattern() + " with dates in the distant past or future", true}, true
 	}
@@ -62,31 +64,13 @@ func repeats(path string) bool {
 	return false
 }
 
-// These expressions match a year and a month, perhaps with a day: as the value of a parameter, and at
-// the end of a path (/2031/05/, /2031-05-02).
+// These expressions match the month and the day of a date.
 const (
 	aMonth = `(?:0?[1-9]|1[0-2])`
 	aDay   = `(?:0?[1-9]|[12][0-9]|3[01])`
 	dashed = `([0-9]{4})-` + aMonth + `(?:-` + aDay + `)?`
 )
 
-var (
-	dateValue = regexp.MustCompile(`^` + dashed + `$`)
-	datePath  = regexp.MustCompile(`(?:^|/)(?:` + dashed + `|([0-9]{4})/` + aMonth + `(?:[-/]` + aDay + `)?)/?$`)
-)
-
-// yearOf returns the year of a date in a URL.
-func yearOf(path, query string) (year int, is bool) {
-	for pair := range strings.FieldsFuncSeq(query, separators) {
-		_, value, _ := strings.Cut(pair, "=")
-		if m := dateValue.FindStringSubmatch(value); m != nil {
-			year, _ = strconv.Atoi(m[1]) // digits only
-			return year, true
-		}
-	}
-	if m := datePath.FindStringSubmatch(path); m != nil {
-		year, _ = strconv.Atoi(m[1] + m[2]) // only one of the two forms matches
-		return year, true
-	}
-	return 0, false
-}
+// dated matches a path and a query with a date: at the end of the path (/2031/05/, /2031-05-02), or as
+// the value of a parameter. One of its groups is the year.
+var dated = regexp.MustCompile(`^[^?]*/(?:` + dashed + `|([0-9]{4})/` + aMonth + `(?:[-/]` + aDay + `)?)/?(?:\?|$)|\?(?:.*[&;])?[^=&;]*=` + dashed + `(?:[&;]|$)`)

@@ -20,7 +20,7 @@ import (
 // pages must be judged again because of this page, the final state is written after that.
 func (p *Pipeline) commit(ctx context.Context, v *visit, writeTo EntryWriter) error {
 	defer p.lessons.begin()()
-	held := &right{locks: &p.elections.locks}
+	held := &right{locks: p.elections.locks}
 	defer held.release()
 	if len(v.listed) > 0 {
 		held.takeAll()

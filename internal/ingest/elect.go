@@ -44,7 +44,7 @@ import (
 
 type elections struct {
 	*judge
-	locks   electing
+	locks   *electing
 	counts  *counts
 	lessons *lessons
 }

@@ -14,49 +14,37 @@ import (
 type electing struct {
 	all sync.RWMutex // locked by a page that needs all clusters, and for reading by any other
 
-	mu   sync.Mutex
-	held map[dedup.Hash]chan struct{} // guarded by mu: closed when the lock of the cluster is released
+	mu    sync.Mutex
+	held  map[dedup.Hash]bool // guarded by mu
+	freed sync.Cond           // signalled when locks are released
+}
+
+func newElecting() *electing {
+	e := &electing{held: map[dedup.Hash]bool{}}
+	e.freed.L = &e.mu
+	return e
 }
 
 func (e *electing) lock(clusters []dedup.Hash) {
 	e.all.RLock()
-	for {
-		busy := e.tryLock(clusters)
-		if busy == nil {
-			return
-		}
-		<-busy
-	}
-}
-
-// tryLock acquires the locks, unless one is held. Then it returns a channel that is closed when that
-// one is released.
-func (e *electing) tryLock(clusters []dedup.Hash) (busy <-chan struct{}) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	for slices.ContainsFunc(clusters, func(id dedup.Hash) bool { return e.held[id] }) {
+		e.freed.Wait()
+	}
 	for _, id := range clusters {
-		if busy := e.held[id]; busy != nil {
-			return busy
-		}
+		e.held[id] = true
 	}
-	if e.held == nil {
-		e.held = map[dedup.Hash]chan struct{}{}
-	}
-	released := make(chan struct{})
-	for _, id := range clusters {
-		e.held[id] = released
-	}
-	return nil
 }
 
 func (e *electing) unlock(clusters []dedup.Hash) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	defer e.all.RUnlock()
-	close(e.held[clusters[0]])
 	for _, id := range clusters {
 		delete(e.held, id)
 	}
+	e.freed.Broadcast()
+	e.all.RUnlock()
 }
 
 type right struct {

@@ -149,7 +149,8 @@ func New(ctx context.Context, s PipelineStore, opt Options) (*Pipeline, error) {
 		counts:  counts{all: tally, began: time.Now(), shared: opt.Shared, missed: map[[2]string]int{}},
 	}
 	p.elections.judge, p.elections.counts, p.elections.lessons = &p.judge, &p.counts, &p.lessons
-	p.soft.locks, p.hours.soft, p.reader.counts = &p.elections.locks, &p.soft, &p.counts
+	p.elections.locks = newElecting()
+	p.soft.locks, p.hours.soft, p.reader.counts = p.elections.locks, &p.soft, &p.counts
 	p.judge.order.Store(opt.Order)
 	p.counts.pages.Store(tally.Pages())
 	if _, err := p.listing.read(ctx, s); err != nil {
