@@ -96,7 +96,7 @@ func (s *survey) meta(n *html.Node) {
 	default:
 		s.robotsOf(name, content)
 	case "robots":
-		ask := robots(content)
+		ask := AskOf(content)
 		d.NoIndex, d.NoFollow = d.NoIndex || ask.NoIndex, d.NoFollow || ask.NoFollow
 	case "description":
 		if text := oneSpace(content); text != "" && (d.Description == "" || s.ogDescription) {
@@ -138,7 +138,7 @@ func (s *survey) meta(n *html.Node) {
 // robotsOf records a <meta> such as <meta name=googlebot content=noindex>. The element is ignored
 // if content has neither noindex nor nofollow. If two elements have the same name, both apply.
 func (s *survey) robotsOf(name, content string) {
-	ask := robots(content)
+	ask := AskOf(content)
 	if ask == (Ask{}) || name == "" {
 		return
 	}
@@ -149,8 +149,9 @@ func (s *survey) robotsOf(name, content string) {
 	s.doc.Asks[name] = Ask{ask.NoIndex || before.NoIndex, ask.NoFollow || before.NoFollow}
 }
 
-func robots(content string) (ask Ask) {
-	for directive := range strings.SplitSeq(content, ",") {
+// AskOf reads directives for crawlers, such as noindex, which are separated by commas.
+func AskOf(directives string) (ask Ask) {
+	for directive := range strings.SplitSeq(directives, ",") {
 		switch directive = strings.TrimSpace(directive); {
 		case strings.EqualFold(directive, "noindex"):
 			ask.NoIndex = true

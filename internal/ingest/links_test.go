@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"skink/crawler"
+	"skink/extract"
 	"skink/frontier"
 	"skink/internal/tools/storetest"
 	"skink/store"
@@ -188,31 +189,31 @@ func TestRobotsForOne(t *testing.T) {
 func TestRobotsTag(t *testing.T) {
 	for _, c := range []struct {
 		values string // fields of the header, separated by |
-		want   tag
+		want   extract.Ask
 	}{
-		{"", tag{}},
-		{"noindex", tag{noindex: true}},
-		{"NoIndex, NOFOLLOW", tag{true, true}},
-		{"none", tag{true, true}},
-		{"all", tag{}},
-		{"noarchive, nofollow", tag{nofollow: true}},
-		{"noarchive|noindex", tag{noindex: true}},
-		{"googlebot: noindex", tag{}},
-		{"skink: noindex", tag{noindex: true}},
-		{"Skink : none", tag{true, true}},
-		{"otherbot: noindex|nofollow", tag{nofollow: true}},
-		{"unavailable_after: 25 Jun 2010 15:00:00 PST", tag{}},
-		{"unavailable_after: 25 Jun 2010 15:00:00 PST, noindex", tag{noindex: true}},
-		{"noindex, unavailable_after: 25 Jun 2010 15:00:00 PST", tag{noindex: true}},
-		{"max-snippet:20, nofollow", tag{nofollow: true}},
-		{"noindexing", tag{}},
-		{"otherbot: noindex, nofollow", tag{}},
-		{"otherbot: noindex, skink: nofollow", tag{nofollow: true}},
-		{"skink: nofollow, otherbot: noindex", tag{nofollow: true}},
-		{"noindex, otherbot: nofollow", tag{noindex: true}},
-		{"skink: unavailable_after: Wednesday, 03-Aug-2010 15:00:00 GMT, noindex", tag{noindex: true}},
-		{"otherbot: noarchive|none", tag{true, true}},
-		{":noindex", tag{}},
+		{"", extract.Ask{}},
+		{"noindex", extract.Ask{NoIndex: true}},
+		{"NoIndex, NOFOLLOW", extract.Ask{NoIndex: true, NoFollow: true}},
+		{"none", extract.Ask{NoIndex: true, NoFollow: true}},
+		{"all", extract.Ask{}},
+		{"noarchive, nofollow", extract.Ask{NoFollow: true}},
+		{"noarchive|noindex", extract.Ask{NoIndex: true}},
+		{"googlebot: noindex", extract.Ask{}},
+		{"skink: noindex", extract.Ask{NoIndex: true}},
+		{"Skink : none", extract.Ask{NoIndex: true, NoFollow: true}},
+		{"otherbot: noindex|nofollow", extract.Ask{NoFollow: true}},
+		{"unavailable_after: 25 Jun 2010 15:00:00 PST", extract.Ask{}},
+		{"unavailable_after: 25 Jun 2010 15:00:00 PST, noindex", extract.Ask{NoIndex: true}},
+		{"noindex, unavailable_after: 25 Jun 2010 15:00:00 PST", extract.Ask{NoIndex: true}},
+		{"max-snippet:20, nofollow", extract.Ask{NoFollow: true}},
+		{"noindexing", extract.Ask{}},
+		{"otherbot: noindex, nofollow", extract.Ask{}},
+		{"otherbot: noindex, skink: nofollow", extract.Ask{NoFollow: true}},
+		{"skink: nofollow, otherbot: noindex", extract.Ask{NoFollow: true}},
+		{"noindex, otherbot: nofollow", extract.Ask{NoIndex: true}},
+		{"skink: unavailable_after: Wednesday, 03-Aug-2010 15:00:00 GMT, noindex", extract.Ask{NoIndex: true}},
+		{"otherbot: noarchive|none", extract.Ask{NoIndex: true, NoFollow: true}},
+		{":noindex", extract.Ask{}},
 	} {
 		h := http.Header{}
 		for v := range strings.SplitSeq(c.values, "|") {
@@ -222,7 +223,7 @@ func TestRobotsTag(t *testing.T) {
 			t.Errorf("%q: got %+v, want %+v", c.values, got, c.want)
 		}
 	}
-	if got := robotsTag(nil, "skink"); got != (tag{}) {
+	if got := robotsTag(nil, "skink"); got != (extract.Ask{}) {
 		t.Errorf("no header: got %+v", got)
 	}
 }

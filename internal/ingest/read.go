@@ -334,8 +334,8 @@ func (opt *Options) obey(url string, doc *extract.Document, header http.Header) 
 	}
 	name := robots.ProductToken(opt.Agent(frontier.HostOf(url)))
 	ask, tag := doc.Asks[name], robotsTag(header, name)
-	doc.NoIndex = doc.NoIndex || ask.NoIndex || tag.noindex
-	doc.NoFollow = doc.NoFollow || ask.NoFollow || tag.nofollow
+	doc.NoIndex = doc.NoIndex || ask.NoIndex || tag.NoIndex
+	doc.NoFollow = doc.NoFollow || ask.NoFollow || tag.NoFollow
 }
 
 func (got *reading) leadTo(leads *crawler.Leads) {

@@ -1,14 +1,17 @@
 package ingest
 
-import "strings"
+import (
+	"strings"
 
-type tag struct{ noindex, nofollow bool }
+	"skink/extract"
+)
 
 // robotsTag parses X-Robots-Tag headers. No standard describes them, but all large crawlers agree.
 // Directives are separated by commas. Directives after "name:" are for the crawler of that name, up
 // to the next name or the end of the field. The argument agent is this crawler's name in lower
 // case.
-func robotsTag(h map[string][]string, agent string) (t tag) {
+func robotsTag(h map[string][]string, agent string) extract.Ask {
+	var directives []string // for this crawler
 	for _, value := range h["X-Robots-Tag"] {
 		ours := true
 		for part := range strings.SplitSeq(strings.ToLower(value), ",") {
@@ -17,11 +20,11 @@ func robotsTag(h map[string][]string, agent string) (t tag) {
 				ours, part = name == agent, rest
 			}
 			if ours {
-				t.read(strings.TrimSpace(part))
+				directives = append(directives, part)
 			}
 		}
 	}
-	return t
+	return extract.AskOf(strings.Join(directives, ","))
 }
 
 // isAgent reports whether the text before a colon is the name of a crawler. Otherwise it is a
@@ -32,15 +35,4 @@ func isAgent(name string) bool {
 		return false
 	}
 	return !strings.ContainsAny(name, " \t")
-}
-
-func (t *tag) read(directive string) {
-	switch directive {
-	case "noindex":
-		t.noindex = true
-	case "nofollow":
-		t.nofollow = true
-	case "none":
-		*t = tag{true, true}
-	}
 }
