@@ -322,7 +322,6 @@ func (p *Pipeline) commitInOrder(ctx context.Context, all []*file) error {
 			if outcomes[i] == store.Written {
 				p.counts.add(f.judgement)
 			}
-			p.judge.leaders.led(f.judgement)
 		}
 		if all, entries = all[n:], entries[n:]; len(all) == 0 {
 			return nil
