@@ -1,4 +1,4 @@
-// Package bucket writes objects to Amazon S3 and to the many servers that speak its protocol.
+// Package bucket writes objects to Amazon S3 and to the many servers that speak its protocol, and reads them.
 //
 //	o, err := bucket.New("s3://crawls/pages.jsonl", bucket.Environment())
 //	n, err := o.Write(ctx, func(w io.Writer) error { ... })
@@ -71,10 +71,18 @@ type Object struct {
 // New returns the object with the given address. It sends nothing. The error says what is wrong
 // with the address or the options.
 func New(name string, opt Options) (*Object, error) {
+	_, key, _ := strings.Cut(strings.TrimPrefix(name, "s3://"), "/")
+	if !IsAddress(name) || key == "" || strings.HasSuffix(key, "/") {
+		return nil, fmt.Errorf("%s does not name an object: try s3://BUCKET/KEY", name)
+	}
+	return connect(name, opt)
+}
+
+func connect(name string, opt Options) (*Object, error) {
 	bucket, key, _ := strings.Cut(strings.TrimPrefix(name, "s3://"), "/")
 	switch {
-	case !IsAddress(name) || bucket == "" || key == "" || strings.HasSuffix(key, "/"):
-		return nil, fmt.Errorf("%s does not name an object: try s3://BUCKET/KEY", name)
+	case bucket == "":
+		return nil, fmt.Errorf("%s does not name a bucket: try s3://BUCKET/KEY", name)
 	case opt.Key == "" || opt.Secret == "":
 		return nil, fmt.Errorf("%s needs credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY", name)
 	}
@@ -128,7 +136,7 @@ func (u *upload) Write(p []byte) (int, error) {
 		u.part.Write(rest[:n])
 		rest = rest[n:]
 		if u.part.Len() == u.size {
-			u.failed = u.explain(u.send())
+			u.failed = u.explain(u.ctx, "write", u.send())
 		}
 	}
 	u.sent += int64(len(p))
@@ -168,15 +176,15 @@ func (u *upload) complete() error {
 	}
 	if u.id == "" {
 		_, err := u.client.PutObject(u.ctx, u.bucket, u.key, bytes.NewReader(u.part.Bytes()), int64(u.part.Len()), "", u.sum(), minio.PutObjectOptions{DisableContentSha256: true})
-		return u.explain(err)
+		return u.explain(u.ctx, "write", err)
 	}
 	if u.part.Len() > 0 {
 		if err := u.send(); err != nil {
-			return u.explain(err)
+			return u.explain(u.ctx, "write", err)
 		}
 	}
 	_, err := u.client.CompleteMultipartUpload(u.ctx, u.bucket, u.key, u.id, u.parts, minio.PutObjectOptions{})
-	return u.explain(err)
+	return u.explain(u.ctx, "write", err)
 }
 
 // abort removes the parts from the server, even if the context has ended, because that may be why
@@ -194,19 +202,19 @@ func (u *upload) abort() error {
 	return fmt.Errorf("the uploaded parts could not be removed from the server: %w", err)
 }
 
-func (u *upload) explain(err error) error {
+func (o *Object) explain(ctx context.Context, what string, err error) error {
 	if err == nil {
 		return nil
 	}
-	if u.ctx.Err() != nil {
-		return u.ctx.Err()
+	if ctx.Err() != nil {
+		return ctx.Err()
 	}
-	err = fmt.Errorf("write %s: %w", u.name, err)
+	err = fmt.Errorf("%s %s: %w", what, o.name, err)
 	switch minio.ToErrorResponse(errors.Unwrap(err)).Code {
 	case minio.NoSuchBucket:
-		return fmt.Errorf("%w: create the bucket %s first", err, u.bucket)
+		return fmt.Errorf("%w: create the bucket %s first", err, o.bucket)
 	case minio.AccessDenied, "InvalidAccessKeyId", "SignatureDoesNotMatch":
-		return fmt.Errorf("%w: check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_ENDPOINT_URL, and whether the user may write to the bucket", err)
+		return fmt.Errorf("%w: check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_ENDPOINT_URL, and the rights of the user", err)
 	}
 	return err
 }

@@ -43,7 +43,7 @@ func (d *dedupRun) readBenchmark(ctx context.Context, set store.Settings) error 
 	if d.contaminated.benchmark == nil {
 		return nil
 	}
-	in := d.benchmark()
+	in := d.tests
 	in.Documents = session.DocumentsOf(set, *d.memory)
 	defer in.Documents.Close()
 	benchmark, err := decontaminate.Read(ctx, in, d.contaminated.ngram)

@@ -15,6 +15,7 @@ import (
 
 	"skink/base/harmless"
 	"skink/dedup"
+	"skink/internal/bucket"
 	"skink/internal/complete"
 	"skink/internal/corpus"
 	"skink/internal/decontaminate"
@@ -108,17 +109,19 @@ type dedupRun struct {
 	con         Console
 	report      report.Options
 	reading     *reading
-	screen      *decontaminate.Screen // nil without --decontaminate
+	tests       *corpus.Inputs        // benchmark of --decontaminate
+	screen      *decontaminate.Screen // nil without it
 	whole       *complete.Whole       // result of comparing all texts with each other; nil with --keep first
 }
 
 func (d *dedupRun) run(ctx context.Context, args []string) (err error) {
-	if err := exist(slices.Concat(args, d.contaminated.benchmark)); err != nil {
-		return err
-	}
 	paceCollector(*d.memory/heapShare, *d.memory, completePercent)
 	in := d.inputs(args)
-	if err := cmp.Or(in.Fields.Check(), d.con.files.Inputs(in.Among), d.con.files.Inputs(d.benchmark().Among)); err != nil {
+	d.tests = d.benchmark()
+	if err := cmp.Or(d.find(ctx, in), d.find(ctx, d.tests)); err != nil {
+		return err
+	}
+	if err := in.Fields.Check(); err != nil {
 		return usageError{Err: err}
 	}
 	if d.records.dir != "" {
@@ -158,12 +161,18 @@ func (d *dedupRun) run(ctx context.Context, args []string) (err error) {
 	return d.over(ctx, s, judge)
 }
 
-// exist returns an error if one of the paths does not exist.
-func exist(paths []string) error {
-	for _, path := range paths {
-		if _, err := os.Stat(path); err != nil && path != "-" {
+// find finds the inputs. It returns an error if one of them does not exist, or is also an output.
+func (d *dedupRun) find(ctx context.Context, in *corpus.Inputs) error {
+	for _, path := range in.Paths {
+		if _, err := os.Stat(path); err != nil && path != "-" && !bucket.IsAddress(path) {
 			return fmt.Errorf("dedup: %w", plainError(path, err))
 		}
+	}
+	if err := in.Find(ctx); err != nil {
+		return fmt.Errorf("dedup: %w", err)
+	}
+	if err := d.con.files.Inputs(in.Among); err != nil {
+		return usageError{Err: err}
 	}
 	return nil
 }

@@ -21,6 +21,7 @@ import (
 	"skink/dedup"
 	"skink/extract"
 	"skink/frontier"
+	"skink/internal/bucket"
 	"skink/internal/complete"
 	"skink/internal/corpus"
 	"skink/internal/output"
@@ -77,14 +78,11 @@ func (f *keepFlags) check(rule dedup.Rule) error {
 func (d *dedupRun) over(ctx context.Context, s store.Store, do func(store.Store, *store.Settings) error) error {
 	var stores, files []string
 	for _, name := range d.keep.against {
-		if badger.IsStore(name) || frontier.HasScheme(name) {
+		if badger.IsStore(name) || frontier.HasScheme(name) && !bucket.IsAddress(name) {
 			stores = append(stores, name)
 		} else {
 			files = append(files, name)
 		}
-	}
-	if err := exist(files); err != nil {
-		return err
 	}
 	return d.overStores(ctx, s, stores, func(s store.Store, set *store.Settings) error {
 		if len(files) == 0 {
@@ -129,8 +127,8 @@ func (d *dedupRun) overFiles(ctx context.Context, s store.Store, files []string,
 	flags.records, flags.quiet = &corpusOutFlags{}, true
 	of := &dedupRun{dedupFlags: &flags, con: d.con}
 	in := of.inputs(files)
-	if err := d.con.files.Inputs(in.Among); err != nil {
-		return usageError{Err: err}
+	if err := of.find(ctx, in); err != nil {
+		return err
 	}
 	rule, now, err := d.agree(ctx, known, files[0], set)
 	if err != nil {

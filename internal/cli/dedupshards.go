@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"skink/internal/bucket"
 	"skink/internal/corpus"
 	"skink/internal/output"
 )
@@ -64,7 +65,7 @@ func (s *shards) take(r *corpus.Record, note corpus.Note, kept bool) error {
 		if !kept {
 			return nil
 		}
-		return s.copy(r.Input)
+		return s.copy(r)
 	}
 	if s.input != r.Input {
 		if err := s.begin(r); err != nil {
@@ -116,16 +117,22 @@ func (s *shards) end() error {
 	return err
 }
 
-func (s *shards) copy(input string) error {
-	from, err := os.Open(input)
+// copy copies the input of a record that is a whole file. An object is packed again.
+func (s *shards) copy(r *corpus.Record) error {
+	name := s.outputOf(r.Input)
+	to, err := s.dir.Create(name)
 	if err != nil {
 		return err
 	}
-	defer from.Close()
-	to, err := s.dir.Create(s.outputOf(input))
-	if err != nil {
-		return err
+	if bucket.IsAddress(r.Input) {
+		pack := corpus.Pack(to, name)
+		_, err = pack.Write(r.Raw)
+		return errors.Join(err, pack.Close(), to.Close())
 	}
-	_, err = io.Copy(to, from)
+	from, err := os.Open(r.Input)
+	if err == nil {
+		_, err = io.Copy(to, from)
+		from.Close()
+	}
 	return errors.Join(err, to.Close())
 }

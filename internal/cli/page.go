@@ -15,6 +15,7 @@ import (
 	"skink/document"
 	"skink/extract"
 	"skink/frontier"
+	"skink/internal/bucket"
 	"skink/internal/corpus"
 	"skink/internal/session"
 	"skink/warc"
@@ -109,6 +110,8 @@ func readInput(con Console, name string) ([]byte, error) {
 // system calls such as open or stat.
 func plainError(name string, err error) error {
 	switch {
+	case bucket.IsAddress(name):
+		return fmt.Errorf("%q is in a bucket, from which only skink dedup reads: copy it to disk", name)
 	case errors.Is(err, fs.ErrNotExist) && frontier.HasScheme(name):
 		return fmt.Errorf("%q is a URL, but this command reads files: use skink crawl, compare or extract", name)
 	case errors.Is(err, fs.ErrNotExist):

@@ -14,6 +14,7 @@ import (
 
 	"skink/base/harmless"
 	"skink/feed"
+	"skink/frontier"
 	"skink/store"
 )
 
@@ -139,6 +140,8 @@ func (f *sinceFlags) read() (at feed.Place, err error) {
 func (f *sinceFlags) load(most int64) (b []byte, err error) {
 	f.seen, err = os.Stat(f.cursor)
 	switch {
+	case frontier.HasScheme(f.cursor):
+		return nil, usagef("--cursor %s: specify a file on disk", f.cursor)
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
 	case err == nil && (!f.seen.Mode().IsRegular() || f.seen.Size() > most):

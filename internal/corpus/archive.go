@@ -120,7 +120,9 @@ func (in *Inputs) whole(rec *warc.Record) *warc.Record {
 // archives returns the web archives among the files.
 func (in *Inputs) archives() (all []Archive) {
 	for i, err := range in.files(func(error) {}, func(string) {}) {
-		if err == nil && i.name != "-" {
+		if err == nil && i.object != nil && isArchiveName(i.name) {
+			all = append(all, Archive{i.name, func() (io.ReadCloser, error) { return i.object.Open(context.Background()), nil }})
+		} else if err == nil && i.name != "-" && i.object == nil {
 			of, _ := filesIn(i.name) // a file that cannot be read is reported when it is read for its texts
 			all = append(all, of...)
 		}

@@ -14,6 +14,7 @@
 package corpus
 
 import (
+	"context"
 	"io"
 	"io/fs"
 	"iter"
@@ -26,12 +27,13 @@ import (
 	"sync/atomic"
 
 	"skink/document"
+	"skink/internal/bucket"
 	"skink/warc"
 )
 
 // Inputs are the files and folders that the user named.
 type Inputs struct {
-	Paths []string  // "-" is standard input
+	Paths []string  // "-" is standard input; an address s3://BUCKET/KEY stands for objects, which [Inputs.Find] must find first
 	Stdin io.Reader // input for the path "-"
 
 	Include, Exclude []*regexp.Regexp // a path must match one of Include, if there are any, and none of Exclude
@@ -43,7 +45,8 @@ type Inputs struct {
 	Odd        func(error)       // called for each archive record that was read although its length is wrong; may be nil
 	Passed     func(kind string) // called with the kind of each skipped file in a folder, of each repeated file, and of each archive record without text; may be nil
 
-	bytesRead atomic.Int64 // before decompression
+	objects   map[string][]*bucket.Source // by address
+	bytesRead atomic.Int64                // before decompression
 	once      sync.Once
 	originals *warc.Originals // of all inputs; set by once
 }
@@ -51,8 +54,19 @@ type Inputs struct {
 // Again returns a copy for reading the same inputs a second time. The copy does not call Unreadable,
 // Odd or Passed, because the first read has done so.
 func (in *Inputs) Again() *Inputs {
-	return &Inputs{Paths: in.Paths, Stdin: in.Stdin, Include: in.Include, Exclude: in.Exclude,
+	return &Inputs{Paths: in.Paths, objects: in.objects, Stdin: in.Stdin, Include: in.Include, Exclude: in.Exclude,
 		Fields: in.Fields, Documents: in.Documents, MaxRecord: in.MaxRecord, Unreadable: func(error) {}}
+}
+
+// Find finds the objects of the paths that are addresses. See [bucket.Find].
+func (in *Inputs) Find(ctx context.Context) (err error) {
+	in.objects = map[string][]*bucket.Source{}
+	for _, path := range in.Paths {
+		if bucket.IsAddress(path) && err == nil {
+			in.objects[path], err = bucket.Find(ctx, path, bucket.Environment())
+		}
+	}
+	return err
 }
 
 // Read returns the number of bytes that have been read from files so far, before decompression. A
@@ -68,6 +82,8 @@ func (in *Inputs) Size() (total int64) {
 		}
 		info, err := in.stat(i)
 		switch {
+		case i.object != nil:
+			total += i.object.Size
 		case err == nil && info.Mode().IsRegular():
 			total += info.Size()
 		case !i.inside:
@@ -92,6 +108,8 @@ type input struct {
 	name   string // "-" is standard input
 	inside bool   // found in a folder, not named by the user
 	below  string // path below that folder; for a named file, the last element of its name
+
+	object *bucket.Source // nil for a file
 }
 
 func (i input) String() string {
@@ -123,7 +141,13 @@ func (in *Inputs) files(unreadable func(error), passed func(kind string)) iter.S
 			return nil
 		}
 		for _, arg := range in.Paths {
-			if arg == "-" {
+			if bucket.IsAddress(arg) {
+				for _, o := range in.objects[arg] {
+					if more {
+						_ = found(input{o.Address(), o.Listed, o.Below, o}, o.Address())
+					}
+				}
+			} else if arg == "-" {
 				_ = found(input{name: arg}, arg)
 			} else if err := walk(walkable(arg), found, unreadable, passed); err != nil {
 				yield(input{}, err)
@@ -195,7 +219,7 @@ func walk(root string, found func(i input, path string) error, unreadable func(e
 		if !inside {
 			below = filepath.Base(name)
 		}
-		return found(input{name, inside, below}, path)
+		return found(input{name, inside, below, nil}, path)
 	})
 }
 

@@ -13,6 +13,9 @@ func (in *Inputs) open(ctx context.Context, i input) (io.ReadCloser, error) {
 	if i.name == "-" {
 		return patient(ctx, func() (io.ReadCloser, error) { return io.NopCloser(in.Stdin), nil }), nil
 	}
+	if i.object != nil {
+		return i.object.Open(ctx), nil
+	}
 	if i.inside {
 		return open()
 	}

@@ -172,7 +172,7 @@ func leavesLoopback(arg string) bool {
 	host, _, _ := strings.Cut(rest, "/")
 	host = host[strings.LastIndex(host, "@")+1:]
 	return isURL && !strings.HasPrefix(host, "127.") && !strings.HasSuffix(host, ".localhost") && host != "crawler.example" &&
-		!strings.HasPrefix(arg, "s3://") // a bucket of the server that AWS_ENDPOINT_URL names
+		!strings.HasPrefix(strings.Trim(arg, "'"), "s3://") // a bucket of the server that AWS_ENDPOINT_URL names
 }
 
 // A shownCommand is a command in a document: a line that begins with $. The field output is the

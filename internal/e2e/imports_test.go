@@ -78,7 +78,7 @@ var table = map[string]struct {
 	"store/overlay":               {[]string{"dedup", "store"}, nil},
 	"dedup/align":                 {[]string{"dedup"}, nil},
 	"internal/ingest":             {[]string{"frontier", "crawler", "crawler/robots", "extract", "extract/selector", "extract/markup", "extract/stylesheet", "document", "dedup", "store", "internal/corpus", "base/batcher", "base/lru", "internal/memory", "store/precedence", "crawler/learn", "crawler/sitemap", "dedup/language"}, nil},
-	"internal/corpus":             {[]string{"internal/output", "extract", "document", "base/table", "base/harmless", "crawler", "crawler/render", "crawler/wire", "frontier", "store", "warc"}, nil},
+	"internal/corpus":             {[]string{"internal/bucket", "internal/output", "extract", "document", "base/table", "base/harmless", "crawler", "crawler/render", "crawler/wire", "frontier", "store", "warc"}, nil},
 	"internal/decontaminate":      {[]string{"base/harmless", "dedup", "extract", "internal/corpus", "report"}, nil},
 	"internal/archive":            {[]string{"crawler", "crawler/wire", "dedup", "frontier", "internal/corpus", "internal/ingest", "store", "store/disk", "warc", "base/batcher", "base/lock"}, nil},
 	"internal/complete":           {[]string{"report/audit", "dedup", "store", "base/field", "base/lru", "base/priority", "internal/memory", "internal/output", "store/disk", "store/precedence"}, nil},

@@ -94,6 +94,8 @@ func (f *Files) ClaimFolder(use, name string, whole bool) (*File, error) {
 	to := &File{use: use, name: name, at: Landing(name), whole: whole}
 	to.info, _ = os.Stat(name)
 	switch {
+	case bucket.IsAddress(name):
+		return nil, fmt.Errorf("%s %s is in a bucket: specify a folder on disk", use, name)
 	case to.info != nil && !to.info.IsDir():
 		return nil, fmt.Errorf("%s %s is not a folder: specify a new folder", use, name)
 	case f.isStore(to.at):

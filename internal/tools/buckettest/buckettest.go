@@ -2,11 +2,13 @@
 package buckettest
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"log"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"sync"
 	"testing"
@@ -24,8 +26,9 @@ type Server struct {
 	handler http.Handler // the S3 server itself, without failures
 
 	mu       sync.Mutex
-	fail     func(n int, r *http.Request) int // guarded by mu, as is requests
+	fail     func(n int, r *http.Request) int // guarded by mu, as are requests and most
 	requests int
+	most     int64 // bytes of a response to GET before the connection breaks; 0 means no limit
 }
 
 // New returns a server that is not listening yet. It is an http.Handler.
@@ -59,8 +62,49 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		w.WriteHeader(status)
 	default:
+		s.mu.Lock()
+		most := s.most
+		s.mu.Unlock()
+		if r.Method == http.MethodGet && most > 0 && strings.Count(r.URL.Path, "/") > 1 && r.URL.RawQuery == "" {
+			w = &breaking{w, most}
+		}
 		s.handler.ServeHTTP(w, r)
 	}
+}
+
+// Break makes each later response with an object break after most bytes. 0 means that none breaks.
+func (s *Server) Break(most int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.most = most
+}
+
+type breaking struct {
+	http.ResponseWriter
+	left int64
+}
+
+func (b *breaking) Write(p []byte) (int, error) {
+	n, err := b.ResponseWriter.Write(p[:min(int64(len(p)), b.left)])
+	if b.left -= int64(n); b.left == 0 {
+		if f, ok := b.ResponseWriter.(http.Flusher); ok {
+			f.Flush()
+		}
+		panic(http.ErrAbortHandler)
+	}
+	return n, err
+}
+
+// Put stores an object.
+func (s *Server) Put(key string, content []byte) error {
+	r := httptest.NewRequest(http.MethodPut, (&url.URL{Path: "/" + s.Bucket + "/" + key}).String(), bytes.NewReader(content))
+	r.Header.Set("Content-Length", fmt.Sprint(len(content)))
+	answer := httptest.NewRecorder()
+	s.handler.ServeHTTP(answer, r)
+	if answer.Code != http.StatusOK {
+		return fmt.Errorf("put %s: status %d", key, answer.Code)
+	}
+	return nil
 }
 
 // Fail sets the function that the server calls for each later request. The argument n is the number
