@@ -27,35 +27,13 @@ type batch struct {
 	counted bool     // whether the transaction changes the counters
 	gone    []uint64 // visits whose data the transaction replaces
 	refusal error    // why the batch wrote nothing: set if the caller's input is at fault, not the store
-	*workspace
-}
 
-// A workspace is the memory of a batch. The next batch reuses it.
-type workspace struct {
 	postings []postings.Posted // what the transaction adds to the index
 	// recorded contains the visit numbers of the pages that the transaction adds to the index, by
 	// page id. The index finds these pages only after the transaction is committed.
 	recorded map[dedup.Hash]uint64
 	// posted maps each index key that this batch has used to the last visit indexed under it.
 	posted map[uint64]uint64
-}
-
-// maxKept is the maximum number of keys in workspace.posted for a workspace to be reused: the time
-// to clear a map grows with the largest size that the map ever had.
-const maxKept = 1 << 14
-
-func newWorkspace() *workspace {
-	return &workspace{recorded: map[dedup.Hash]uint64{}, posted: map[uint64]uint64{}}
-}
-
-func (w *workspace) used() *workspace {
-	if len(w.posted) > maxKept {
-		return newWorkspace()
-	}
-	w.postings = w.postings[:0]
-	clear(w.recorded)
-	clear(w.posted)
-	return w
 }
 
 const (
@@ -83,11 +61,8 @@ func (s *Store) writeLocked(fn func(*batch) error) error {
 	if s.broken != nil {
 		return s.broken
 	}
-	b := &batch{s: s, txn: s.db.NewTransaction(true), workspace: s.workspace}
-	defer func() {
-		b.txn.Discard()
-		s.workspace = b.used()
-	}()
+	b := &batch{s: s, txn: s.db.NewTransaction(true), recorded: map[dedup.Hash]uint64{}, posted: map[uint64]uint64{}}
+	defer func() { b.txn.Discard() }()
 	err := fn(b)
 	if b.refusal != nil {
 		return b.refusal

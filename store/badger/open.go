@@ -79,18 +79,17 @@ type Store struct {
 	handed  sync.Map      // the handedPage of each page id
 	visible atomic.Uint64 // latest visit that lookups and readers can see
 
-	mu        sync.Mutex // held by every writer; guards all fields below
-	counters  counters   // with the changes of the transaction being built
-	last      uint64     // latest visit, committed or not
-	queue     queue
-	queued    bool // whether the queue is loaded
-	recent    recent
-	swept     uint64 // last visit that the current sweep deleted; 0 means that no sweep is under way
-	workspace *workspace
-	broken    error // error of a failed write, which all later writes return; nil means that none has failed
-	closed    bool
-	loss      Loss
-	reading   *view // nil unless the store is read-only
+	mu       sync.Mutex // held by every writer; guards all fields below
+	counters counters   // with the changes of the transaction being built
+	last     uint64     // latest visit, committed or not
+	queue    queue
+	queued   bool // whether the queue is loaded
+	recent   recent
+	swept    uint64 // last visit that the current sweep deleted; 0 means that no sweep is under way
+	broken   error  // error of a failed write, which all later writes return; nil means that none has failed
+	closed   bool
+	loss     Loss
+	reading  *view // nil unless the store is read-only
 
 	life       context.Context // done when the database is about to be closed
 	end        context.CancelFunc
@@ -222,16 +221,15 @@ func (v *view) open(dir string, loss Loss, opt Options) (s *Store, err error) {
 
 func newStore(dir string, opt Options) *Store {
 	s := &Store{
-		dir:       dir,
-		name:      dir,
-		space:     &disk.Space{Dir: dir, Reserve: opt.Reserve, Ask: opt.diskSpace},
-		files:     filesOf(dir, opt),
-		queue:     newQueue(),
-		recent:    newRecent(),
-		workspace: newWorkspace(),
-		full:      newFullness(),
-		syncFile:  (*os.File).Sync,
-		minSweep:  minSweep,
+		dir:      dir,
+		name:     dir,
+		space:    &disk.Space{Dir: dir, Reserve: opt.Reserve, Ask: opt.diskSpace},
+		files:    filesOf(dir, opt),
+		queue:    newQueue(),
+		recent:   newRecent(),
+		full:     newFullness(),
+		syncFile: (*os.File).Sync,
+		minSweep: minSweep,
 	}
 	s.reader.s = s
 	s.life, s.end = context.WithCancel(context.Background())
