@@ -49,7 +49,7 @@ func (s *Store) queueAll(ctx context.Context, items []frontier.Item, queue func(
 
 func (b *batch) discover(it frontier.Item) (bool, error) {
 	id := dedup.Hash(frontier.ID(it.URL))
-	if b.s.recent.has(id) {
+	if b.s.recent.Has(id) {
 		return false, nil
 	}
 	u, err := b.known(id)
@@ -59,7 +59,7 @@ func (b *batch) discover(it frontier.Item) (bool, error) {
 	if u.state.New() {
 		err = b.queueKnown(id, u, it)
 	}
-	b.s.recent.add(id)
+	b.s.recent.Add(id)
 	return u.state.New(), err
 }
 
@@ -79,7 +79,7 @@ func (b *batch) exclude(urls []string) error {
 		id := dedup.Hash(frontier.ID(url))
 		slot := id
 		slot[len(slot)-1]++
-		if b.s.recent.has(slot) {
+		if b.s.recent.Has(slot) {
 			continue
 		}
 		u, err := b.known(id)
@@ -95,7 +95,7 @@ func (b *batch) exclude(urls []string) error {
 			}
 			b.move(frontier.Unknown, frontier.Outside)
 		}
-		b.s.recent.add(slot)
+		b.s.recent.Add(slot)
 	}
 	return nil
 }

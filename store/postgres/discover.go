@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"skink/frontier"
+	"skink/store"
 )
 
 // These statements add newly discovered URLs, and URLs to fetch again. They write rows in the order of
@@ -72,14 +73,14 @@ type urls struct {
 }
 
 // urlsOf converts items to columns. If filter is not nil, it leaves out the URLs in filter.
-func urlsOf(items []frontier.Item, filter *recent) (u urls, err error) {
+func urlsOf(items []frontier.Item, filter *store.Recent) (u urls, err error) {
 	type found struct {
 		hash id
 		i    int
 	}
 	all := make([]found, 0, len(items))
 	for i, it := range items {
-		if h := hashOf(it.URL); filter == nil || !filter.has(h) {
+		if h := hashOf(it.URL); filter == nil || !filter.Has(h) {
 			all = append(all, found{h, i})
 		}
 	}
@@ -102,6 +103,12 @@ var (
 	newStates   = []int16{int16(frontier.Unknown), int16(frontier.Outside)}
 	endedStates = []int16{0, 2, 3, 4, 5, 6, 7, 8}
 )
+
+func addAll(to *store.Recent, hashes []id) {
+	for _, h := range hashes {
+		to.Add(h)
+	}
+}
 
 // queueURLs adds to b the statement that queues those URLs in u whose current state is in states. If
 // attempt is not nil, it does nothing unless that attempt holds the lock.
@@ -138,7 +145,7 @@ func (s *Store) Discover(ctx context.Context, items []frontier.Item) (n int, err
 		return s.pool.SendBatch(ctx, b).Close()
 	})
 	if err == nil {
-		s.sent.add(u.hashes)
+		addAll(&s.sent, u.hashes)
 	}
 	return n, err
 }

@@ -65,8 +65,8 @@ type Store struct {
 	lookups *batcher.Batcher[store.Ask, store.Found]
 	reads   *batcher.Batcher[pageAsk, store.Packed]
 	handed  handedOut
-	sent    recent // hashes of URLs known to be in the store and inside the crawl
-	beyond  recent // hashes of URLs known to be in the store, inside or outside the crawl
+	sent    store.Recent // hashes of URLs known to be in the store and inside the crawl
+	beyond  store.Recent // hashes of URLs known to be in the store, inside or outside the crawl
 
 	mu      sync.Mutex
 	taken   map[frontier.Claim]*holding // URLs taken under each claim of this process; guarded by mu

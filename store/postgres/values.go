@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-	"sync"
 
 	"skink/dedup"
 	"skink/store"
@@ -153,36 +152,4 @@ func tallyOf(flat map[string]int64) (t store.Tally, err error) {
 		err = json.Unmarshal(b, &t)
 	}
 	return t, err
-}
-
-// recent is a set of hashes that drops its oldest elements when it is full. The zero value is
-// empty.
-type recent struct {
-	mu       sync.Mutex
-	now, old map[dedup.Hash]struct{} // guarded by mu
-}
-
-// maxRecent is the maximum number of hashes in each of the two maps of recent. Together they take
-// about 10 MB.
-const maxRecent = 1 << 17
-
-func (r *recent) has(h dedup.Hash) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if _, ok := r.now[h]; ok {
-		return true
-	}
-	_, ok := r.old[h]
-	return ok
-}
-
-func (r *recent) add(all []id) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, h := range all {
-		if r.now == nil || len(r.now) >= maxRecent {
-			r.old, r.now = r.now, map[dedup.Hash]struct{}{}
-		}
-		r.now[h] = struct{}{}
-	}
 }

@@ -244,8 +244,8 @@ func (s *Store) write(ctx context.Context, c *commit, w *writes, place int64) (w
 	for _, i := range w.entryOf {
 		c.sent[i] = true
 	}
-	s.sent.add(found)
-	s.beyond.add(beyond)
+	addAll(&s.sent, found)
+	addAll(&s.beyond, beyond)
 	return written, nil
 }
 
@@ -258,7 +258,7 @@ func (s *Store) queueBefore(b *pgx.Batch, c *commit, w *writes) (found, beyond [
 	}
 	var outside []string
 	for _, url := range w.beyond {
-		if h := hashOfLeft(url); !s.beyond.has(h) {
+		if h := hashOfLeft(url); !s.beyond.Has(h) {
 			outside, beyond = append(outside, url), append(beyond, h)
 		}
 	}
