@@ -112,14 +112,18 @@ func (c *Crawl) Run(ctx context.Context) error {
 
 // run does the work of Run, but does not return the claimed hosts to the frontier.
 func (c *Crawl) run(ctx, work context.Context, cancel func()) error {
-	var failure failure
+	var once sync.Once
+	var failure error // the first one; read only after all workers have ended
+	fail := func(err error) {
+		once.Do(func() { failure = err })
+		cancel() // pages under way could not be stored anyway
+	}
 	parts, stop := errgroup.WithContext(ctx)
 	start := func(part func() error) {
 		parts.Go(func() error {
 			err := part()
 			if err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
-				failure.keep(err)
-				cancel() // pages under way could not be stored anyway
+				fail(err)
 			}
 			return err
 		})
@@ -130,8 +134,7 @@ func (c *Crawl) run(ctx, work context.Context, cancel func()) error {
 	defer over()
 	keeper.Go(func() {
 		if err := c.schedule.keep(keeping); err != nil {
-			failure.keep(err)
-			cancel()
+			fail(err)
 		}
 	})
 	arrived := make(chan *arrival)
@@ -140,22 +143,14 @@ func (c *Crawl) run(ctx, work context.Context, cancel func()) error {
 		start(func() error { return c.work(work, start, arrived) })
 	}
 	switch err := parts.Wait(); {
-	case failure.err != nil:
-		return failure.err
+	case failure != nil:
+		return failure
 	case ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, ctx.Err())):
 		return ctx.Err()
 	default:
 		return err
 	}
 }
-
-// A failure keeps the first error of several workers.
-type failure struct {
-	once sync.Once
-	err  error // read only after all workers have ended
-}
-
-func (f *failure) keep(err error) { f.once.Do(func() { f.err = err }) }
 
 // Late returns a context that outlives ctx by a grace period, unless the returned function ends it
 // first.

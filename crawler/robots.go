@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"strings"
 	"time"
 
 	"skink/crawler/robots"
@@ -35,8 +34,7 @@ func (c *Crawl) permit(ctx context.Context, t *turn) (p permission, err error) {
 		p.refusal = &Page{Item: t.item, FetchedAt: time.Now(), Problem: ProblemOutside, Detail: cut(why)}
 		return p, nil
 	}
-	said, err := c.robots.about(ctx, &c.opt, t.item.URL)
-	if ctx.Err() != nil {
+	if p.robotsAnswer, err = c.robots.about(ctx, &c.opt, t.item.URL); ctx.Err() != nil {
 		return p, ctx.Err()
 	}
 	if err != nil {
@@ -46,11 +44,7 @@ func (c *Crawl) permit(ctx context.Context, t *turn) (p permission, err error) {
 		}
 		return p, nil
 	}
-	if said.used {
-		p.origin, _, _ = strings.Cut(t.item.URL, "://")
-	}
-	p.delay, p.signals, p.hidden = said.delay, said.signals, said.hidden
-	if said.forbidden {
+	if p.forbidden {
 		p.refusal = &Page{Item: t.item, FetchedAt: time.Now(), Problem: ProblemRobots, Detail: "robots.txt of " + t.host.name + " does not allow this URL"}
 	}
 	return p, nil

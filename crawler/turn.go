@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"skink/frontier"
@@ -20,25 +21,18 @@ type turn struct {
 	pace    pace           // the host's pace when the fetch began
 	began   time.Time
 
-	stage   stage
-	arrived bool // whether the page is waiting for a worker or being processed
-	robots  int  // value of host.robots when the fetch began
+	answered bool // whether its request has ended
+	arrived  bool // whether the page is waiting for a worker or being processed
+	robots   int  // value of host.robots when the fetch began
 }
 
-// A stage is the progress of a turn.
+// # The progress of a turn
 //
 //	begun ──▶ answered ──▶ ended
 //
 // next begins a turn. It is answered when fetched gets its page, and ended when done reports that
 // the page has been stored. A turn of a folder on disk is answered only in done. locate and admit
 // may undo a turn, which then ends as if it had not begun.
-type stage int
-
-const (
-	begun stage = iota
-	answered
-	ended
-)
 
 // begin begins a turn for the first of the host's URLs in memory.
 func (s *schedule) begin(h *host, now time.Time) *turn {
@@ -56,13 +50,10 @@ func (s *schedule) begin(h *host, now time.Time) *turn {
 	return t
 }
 
-// A permission holds the parts of a robots.txt that apply to one URL.
+// A permission says whether a URL may be fetched.
 type permission struct {
-	refusal *Page         // page that says why the URL must not be fetched; nil if it may be fetched
-	origin  string        // scheme of the URL of the robots.txt; "" means that no robots.txt was used
-	delay   time.Duration // Crawl-delay in the robots.txt
-	signals string        // content signals for this crawler in the robots.txt; see [robots.Rules.Signals]
-	hidden  bool          // whether the robots.txt forbids search engines from fetching the URL
+	robotsAnswer
+	refusal *Page // page that says why the URL must not be fetched; nil if it may be fetched
 }
 
 // admit reports whether a turn may continue with its permission. If it returns false, it has undone
@@ -73,13 +64,13 @@ func (s *schedule) admit(t *turn, p permission) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	h := t.host
-	if p.origin != "" {
-		if h.told(p.origin, p.delay) && len(s.demanding) < maxNamed {
+	if p.used {
+		if scheme, _, _ := strings.Cut(t.item.URL, "://"); h.told(scheme, p.delay) && len(s.demanding) < maxNamed {
 			s.demanding[h.name] = p.delay
 		}
 		s.offer(h)
 	}
-	late := p.origin != "" && p.refusal == nil && h.delay > 0 && h.robots != t.robots
+	late := p.used && p.refusal == nil && h.delay > 0 && h.robots != t.robots
 	if late {
 		h.first = true
 	}
@@ -155,7 +146,7 @@ func (s *schedule) done(a *arrival, o outcome) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	t, h := a.turn, a.turn.host
-	if t.stage < answered {
+	if !t.answered {
 		s.answer(a)
 	}
 	h.spot.Leave() // leave the queue before the host's key in it changes
@@ -205,7 +196,7 @@ func (s *schedule) free(t *turn) {
 	h := t.host
 	h.spot.Leave() // vacate must not find the host in a queue under an outdated key
 	t.send()
-	t.stage = answered
+	t.answered = true
 	s.capacity.asking[t.pace]--
 	h.open--
 	s.vacate(h.at)
@@ -215,7 +206,6 @@ func (s *schedule) free(t *turn) {
 
 // end ends a fetch whose request has already ended.
 func (s *schedule) end(t *turn) {
-	t.stage = ended
 	if t.arrived {
 		s.capacity.arrived--
 	}

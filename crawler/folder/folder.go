@@ -294,11 +294,7 @@ func rooted(name string, isDir bool) string {
 	if name == "." {
 		return "/"
 	}
-	parts := strings.Split(name, "/")
-	for i, p := range parts {
-		parts[i] = url.PathEscape(p)
-	}
-	target := "/" + strings.Join(parts, "/")
+	target := "/" + strings.ReplaceAll(url.PathEscape(name), "%2F", "/")
 	if isDir {
 		target += "/"
 	}

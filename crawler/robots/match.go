@@ -116,32 +116,24 @@ func (p *pattern) matches(path string) bool {
 	return !p.closed || path == ""
 }
 
-func normalPath(path string) string {
-	var out strings.Builder
-	out.Grow(len(path))
-	writeOctets(&out, path)
-	return out.String()
-}
+func normalPath(path string) string { return normalOctets(path, reserved) }
 
 // normalPattern returns the path of a rule in the common form, and keeps its wildcards.
 func normalPattern(path string) string {
 	open, closed := strings.CutSuffix(path, "$")
-	var out strings.Builder
-	out.Grow(len(path))
-	for i, piece := range strings.Split(open, "*") {
-		if i > 0 {
-			out.WriteByte('*')
-		}
-		writeOctets(&out, piece)
-	}
+	normal := normalOctets(open, reserved+"*")
 	if closed {
-		out.WriteByte('$')
+		normal += "$"
 	}
-	return out.String()
+	return normal
 }
 
-func writeOctets(out *strings.Builder, s string) {
-	const reserved = ":/?[]@!&()+,;=" // RFC 3986, section 2.2, except for # * $ '
+const reserved = ":/?[]@!&()+,;=" // RFC 3986, section 2.2, except for # * $ '
+
+// normalOctets returns s in the common form, in which all octets are escaped except unreserved and kept ones.
+func normalOctets(s, kept string) string {
+	var out strings.Builder
+	out.Grow(len(s))
 	for i := 0; i < len(s); i++ {
 		c := s[i]
 		escaped := false
@@ -151,12 +143,13 @@ func writeOctets(out *strings.Builder, s string) {
 				i += 2
 			}
 		}
-		if isUnreserved(c) || !escaped && strings.IndexByte(reserved, c) >= 0 {
+		if isUnreserved(c) || !escaped && strings.IndexByte(kept, c) >= 0 {
 			out.WriteByte(c)
 			continue
 		}
-		fmt.Fprintf(out, "%%%02X", c)
+		fmt.Fprintf(&out, "%%%02X", c)
 	}
+	return out.String()
 }
 
 // foldQuery decodes the escaped delimiters after the first question mark.

@@ -65,7 +65,7 @@ type Rules struct {
 
 // group holds the rules after one or more user-agent lines.
 type group struct {
-	rules   []rule // longest first; among rules of equal length, Allow before Disallow
+	rules   []rule // longest first
 	delay   time.Duration
 	signals signals
 }
@@ -107,9 +107,7 @@ func Parse(body []byte) *Rules {
 		}
 	}
 	for _, g := range all {
-		slices.SortFunc(g.rules, func(a, b rule) int {
-			return cmp.Or(b.octets-a.octets, allowFirst(a.allow, b.allow))
-		})
+		slices.SortFunc(g.rules, func(a, b rule) int { return b.octets - a.octets })
 	}
 	return r
 }
@@ -120,16 +118,6 @@ func (r *Rules) name(g *group, token string) {
 	if groups := r.groups[token]; len(groups) == 0 || groups[len(groups)-1] != g {
 		r.groups[token] = append(groups, g)
 	}
-}
-
-func allowFirst(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case a:
-		return -1
-	}
-	return 1
 }
 
 // lines yields the name and value of each supported record of a file, without comments. CR, LF and
@@ -249,8 +237,7 @@ func (r *Rules) Allowed(agent, rawURL string) bool {
 				break
 			}
 			if rule.matches(asked) {
-				allowed, longest = rule.allow, rule.octets
-				break
+				allowed, longest = rule.allow, rule.octets // of two rules of equal length, the one that allows wins
 			}
 		}
 	}

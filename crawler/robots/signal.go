@@ -65,19 +65,15 @@ func IsSignal(text string) bool {
 // Signals returns the content signals for agent, sorted and joined by ", ", such as "ai-train=no,
 // search=yes". It returns "" if there are none.
 func (r *Rules) Signals(agent string) string {
-	all := maps.Clone(r.signals)
-	own := signals{}
+	all, own := signals{}, signals{}
+	maps.Copy(all, r.signals)
 	for _, g := range r.groupsOf(agent) {
 		for name, allowed := range g.signals {
 			before, known := own[name]
 			own[name] = allowed && (before || !known)
 		}
 	}
-	if all == nil {
-		all = own
-	} else {
-		maps.Copy(all, own)
-	}
+	maps.Copy(all, own)
 	texts := make([]string, 0, len(all))
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		if all[name] {

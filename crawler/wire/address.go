@@ -98,12 +98,7 @@ func IsSpecial(addr netip.Addr) bool {
 }
 
 func within(addr netip.Addr, blocks []netip.Prefix) bool {
-	for _, b := range blocks {
-		if b.Contains(addr) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(blocks, func(b netip.Prefix) bool { return b.Contains(addr) })
 }
 
 // A PrivateError means that a connection to a special address was refused.

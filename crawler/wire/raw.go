@@ -115,11 +115,7 @@ func rawOf(a *attempt, request *http.Request, resp *http.Response) (*Raw, error)
 // headOf writes fields as an HTTP/1.1 head, sorted by name.
 func headOf(start string, fields http.Header) []byte {
 	b := bytes.NewBufferString(start)
-	for _, name := range slices.Sorted(maps.Keys(fields)) {
-		for _, value := range fields[name] {
-			b.WriteString(name + ": " + value + "\r\n")
-		}
-	}
+	_ = fields.Write(b) // a buffer takes everything
 	b.WriteString("\r\n")
 	return b.Bytes()
 }

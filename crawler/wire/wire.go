@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"sync"
+	"sync/atomic"
 )
 
 // # Limits on the wire
@@ -56,11 +57,12 @@ var (
 type wire struct {
 	net.Conn
 
-	mu      sync.Mutex
-	written int64 // guarded by mu: number of bytes written or being written
-	left    int64 // guarded by mu: number of bytes that may still be received
-	open    int64 // guarded by mu: number of exchanges that have begun but not ended
-	flooded bool  // guarded by mu
+	written atomic.Int64 // number of bytes written or being written
+	flooded atomic.Bool
+
+	mu   sync.Mutex
+	left int64 // guarded by mu: number of bytes that may still be received
+	open int64 // guarded by mu: number of exchanges that have begun but not ended
 }
 
 func newWire(conn net.Conn) *wire { return &wire{Conn: conn, left: wireAllowance} }
@@ -78,22 +80,10 @@ func wireOf(conn net.Conn) *wire {
 
 // Write counts the bytes before it writes them, because the response may arrive before it returns.
 func (w *wire) Write(p []byte) (int, error) {
-	w.count(len(p))
+	w.written.Add(int64(len(p)))
 	n, err := w.Conn.Write(p)
-	w.count(n - len(p))
+	w.written.Add(int64(n - len(p)))
 	return n, err
-}
-
-func (w *wire) count(n int) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.written += int64(n)
-}
-
-func (w *wire) sent() int64 {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.written
 }
 
 func (w *wire) Read(p []byte) (int, error) {
@@ -102,7 +92,7 @@ func (w *wire) Read(p []byte) (int, error) {
 	defer w.mu.Unlock()
 	w.left -= int64(n)
 	if w.left < 0 {
-		w.flooded = true
+		w.flooded.Store(true)
 		return 0, ErrFlood
 	}
 	return n, err
@@ -131,12 +121,6 @@ func (w *wire) end() {
 	defer w.mu.Unlock()
 	w.open--
 	w.left = min(w.left, (w.open+1)*wireAllowance)
-}
-
-func (w *wire) isFlooded() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.flooded
 }
 
 // An attempt is one request, which must be sent only once.
@@ -171,7 +155,7 @@ func (a *attempt) got(conn net.Conn) {
 		own = new(recorder)
 		t.to.Store(own)
 	}
-	if a.repeated || a.wire != nil && a.wire.sent() > a.before {
+	if a.repeated || a.wire != nil && a.wire.written.Load() > a.before {
 		a.repeated = true
 		a.cancel()
 		if t, ok := conn.(*tls.Conn); !ok || t.ConnectionState().NegotiatedProtocol != "h2" {
@@ -184,7 +168,7 @@ func (a *attempt) got(conn net.Conn) {
 	}
 	a.wire = wireOf(conn)
 	a.wire.begin()
-	a.recorder, a.before = own, a.wire.sent()
+	a.recorder, a.before = own, a.wire.written.Load()
 }
 
 // end ends an attempt. The response cannot be read afterwards.
@@ -205,7 +189,7 @@ func (a *attempt) why(err error) error {
 	switch {
 	case err == nil || a.wire == nil || errors.Is(err, ErrTooLarge):
 		return err
-	case a.wire.isFlooded():
+	case a.wire.flooded.Load():
 		return ErrFlood
 	case a.repeated:
 		return ErrUnanswered

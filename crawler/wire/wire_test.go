@@ -19,7 +19,7 @@ func TestWireReplacesUnused(t *testing.T) {
 	if a.repeated || r.Context().Err() != nil || one.open != 0 || two.open != 1 {
 		t.Errorf("a connection on which nothing was sent was not replaced")
 	}
-	two.count(1)
+	two.written.Add(1)
 	a.got(newWire(discardConn{}))
 	if !a.repeated || r.Context().Err() == nil || a.why(io.EOF) != ErrUnanswered {
 		t.Errorf("a second request was let through")
