@@ -2,6 +2,7 @@ package dedup
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"skink/dedup/language"
@@ -39,43 +40,19 @@ const (
 	Stem                        // words are reduced to their stems by the Snowball algorithms, or in Polish and Ukrainian by their endings
 )
 
-var forms = []struct {
-	form Form
-	name string
-}{{NoFunction, "nofunction"}, {Stem, "stem"}}
+var formNames = []string{Plain: "plain", NoFunction: "nofunction", Stem: "stem", NoFunction | Stem: "nofunction,stem"}
 
 // ParseForm parses the name of a form, as used on the command line and in a store's settings:
 // "plain", or names joined by commas.
 func ParseForm(text string) (Form, error) {
-	if text == "plain" {
-		return Plain, nil
+	names := slices.Compact(slices.Sorted(strings.SplitSeq(text, ",")))
+	if f := slices.Index(formNames, strings.Join(names, ",")); f >= 0 {
+		return Form(f), nil
 	}
-	var all Form
-next:
-	for name := range strings.SplitSeq(text, ",") {
-		for _, f := range forms {
-			if f.name == name {
-				all |= f.form
-				continue next
-			}
-		}
-		return Plain, fmt.Errorf("unknown form %q: must be plain, nofunction, stem or nofunction,stem", name)
-	}
-	return all, nil
+	return Plain, fmt.Errorf("unknown form %q: must be plain, nofunction, stem or nofunction,stem", text)
 }
 
-func (f Form) String() string {
-	if f == Plain {
-		return "plain"
-	}
-	var names []string
-	for _, g := range forms {
-		if f&g.form != 0 {
-			names = append(names, g.name)
-		}
-	}
-	return strings.Join(names, ",")
-}
+func (f Form) String() string { return formNames[f] }
 
 // Without returns the parts of f that have no rules for the language lang. These parts leave texts
 // in lang unchanged. If there are rules for all of f, Without returns [Plain].

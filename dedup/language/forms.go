@@ -1,9 +1,6 @@
 package language
 
-import (
-	"embed"
-	"slices"
-)
+import "slices"
 
 // Word forms. The functions below remove inflections and whole classes of words from canonical
 // text, one word at a time.
@@ -21,9 +18,6 @@ import (
 // words also loses its negations.
 //
 // The data is in files beside this one. The first lines of each file name its source and license.
-
-//go:embed function/*.txt
-var formFiles embed.FS
 
 // HasFunctionWords reports whether a language has a list of function words.
 func HasFunctionWords(lang string) bool { return slices.Contains(functionLanguages[:], lang) }

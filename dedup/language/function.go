@@ -1,6 +1,7 @@
 package language
 
 import (
+	"slices"
 	"strings"
 	"sync"
 )
@@ -32,11 +33,7 @@ func FunctionWord(lang, word string) bool {
 var functionWords = sync.OnceValue(func() *[26][26]map[string]bool {
 	var all [26][26]map[string]bool
 	for _, lang := range functionLanguages {
-		text, err := formFiles.ReadFile("function/" + lang + ".txt")
-		if err != nil {
-			panic(err) // embedded files can always be read
-		}
-		all[lang[0]-'a'][lang[1]-'a'] = parseList(string(text))
+		all[lang[0]-'a'][lang[1]-'a'] = listed("function/" + lang + ".txt")
 	}
 	return &all
 })
@@ -64,10 +61,8 @@ func Elide(lang, word string) string {
 	if !ok || after == "" || after == "s" { // "c's" is an English plural, not "ce s"
 		return word
 	}
-	for _, prefix := range prefixes {
-		if before == prefix {
-			return after
-		}
+	if slices.Contains(prefixes, before) {
+		return after
 	}
 	return word
 }

@@ -2,15 +2,15 @@ package language
 
 import (
 	"embed"
-	"io/fs"
 	"strings"
 	"sync"
 )
 
-// Each file in the words folder lists the function words of one language. Lines that begin with #
-// are comments. They name the source of the words.
+// Each file lists function words of one language: those in the words folder are for [Detect], those in
+// the function folder are for [FunctionWord]. Lines that begin with # are comments. They name the source
+// of the words.
 //
-//go:embed words/*.txt
+//go:embed words/*.txt function/*.txt
 var files embed.FS
 
 // languages lists the languages distinguished by function words: those in Latin script, then those
@@ -31,26 +31,14 @@ const (
 // longest is the length in bytes of the longest word that is looked up. No listed word is longer.
 const longest = 24
 
-var lists = sync.OnceValue(func() map[string]map[string]bool {
-	all := map[string]map[string]bool{}
-	names, err := fs.Glob(files, "words/*.txt")
+// listed returns the words of a file.
+func listed(file string) map[string]bool {
+	text, err := files.ReadFile(file)
 	if err != nil {
-		panic(err) // the pattern is a constant
+		panic(err) // embedded files can always be read
 	}
-	for _, name := range names {
-		text, err := files.ReadFile(name)
-		if err != nil {
-			panic(err) // embedded files can always be read
-		}
-		lang := strings.TrimSuffix(strings.TrimPrefix(name, "words/"), ".txt")
-		all[lang] = parseList(string(text))
-	}
-	return all
-})
-
-func parseList(text string) map[string]bool {
 	words := map[string]bool{}
-	for line := range strings.Lines(text) {
+	for line := range strings.Lines(string(text)) {
 		if strings.HasPrefix(line, "#") {
 			continue
 		}
@@ -72,7 +60,7 @@ type wordIndex [1 << 12]struct {
 var index = sync.OnceValue(func() *wordIndex {
 	all := new(wordIndex)
 	for i, lang := range languages {
-		for word := range lists()[lang] {
+		for word := range listed("words/" + lang + ".txt") {
 			key := keyOf([]byte(word))
 			slot := all.slot(key, word)
 			all[slot].key, all[slot].word = key, word

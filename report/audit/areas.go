@@ -186,13 +186,3 @@ func (s Selection) Rows(ctx context.Context, from int) iter.Seq2[Row, error] {
 		return true
 	})
 }
-
-// first returns the first n rows.
-func (s Selection) first(ctx context.Context, n int) (all []Row, err error) {
-	for row, err := range s.Rows(ctx, 0) {
-		if all = append(all, row); err != nil || len(all) == n {
-			return all, err
-		}
-	}
-	return all, nil
-}

@@ -27,24 +27,23 @@ func broken(a *Audit) *List {
 			patternColumn, urlColumn,
 		).more(
 			detailColumn, statusColumn, depthColumn,
-			column("tries", "Tries", func(_ *subject, r *store.Record) any { return number(r.Tries) }),
+			column("tries", "Tries", func(_ *subject, r *store.Record) any { return known(int64(r.Tries)) }),
 			visitedColumn,
 		),
 		Findings: []*Finding{{Name: "gone"}, {Name: "soft"}, {Name: "refused"}, {Name: "server"}, {Name: "unreachable"}, {Name: "unreadable"}, {Name: "files"}},
 	}
-	var failed []int32
 	how := map[int32]string{}
 	l.see = func(at int32, r *store.Record) {
 		if r.Kind == store.Error && r.Problem != unfetched && !r.Sitemap { // sitemaps have their own list
-			failed, how[at] = append(failed, at), brokenHow(r)
+			how[at] = brokenHow(r)
 			a.patterns.add(at, r.URL)
 		}
 	}
 	l.conclude = func() {
-		for _, at := range failed {
+		for at, name := range how {
 			switch p := &a.site.pages[at]; {
 			case p.linked, p.links == 0 && (p.listed == 0 || p.start || p.target):
-				l.found(how[at], at, nobody)
+				l.found(name, at, nobody)
 			case p.shown:
 				a.List("images").found("broken", at, nobody)
 			case p.loaded:

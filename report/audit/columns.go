@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"time"
 
 	"skink/dedup"
 	"skink/report"
@@ -68,14 +67,14 @@ var (
 	wordsColumn     = column("words", "Words", func(_ *subject, r *store.Record) any { return int64(r.Words) }).where((*subject).isPage)
 	verdictColumn   = column("verdict", "Verdict", func(_ *subject, r *store.Record) any { return text(string(r.Verdict)) })
 	indexedColumn   = column("indexed", "Indexed", func(_ *subject, r *store.Record) any { return indexed(r) }).where((*subject).isPage)
-	canonicalColumn = column("canonical", "Canonical", func(_ *subject, r *store.Record) any { return link(r.CanonicalURL) })
-	repeatsColumn   = column("duplicate_of", "Duplicate of", func(_ *subject, r *store.Record) any { return link(r.DuplicateOf) })
+	canonicalColumn = column("canonical", "Canonical", func(_ *subject, r *store.Record) any { return known(URL(r.CanonicalURL)) })
+	repeatsColumn   = column("duplicate_of", "Duplicate of", func(_ *subject, r *store.Record) any { return known(URL(r.DuplicateOf)) })
 	depthColumn     = column("depth", "Clicks", func(s *subject, _ *store.Record) any { return int64(s.site().clicks) })
-	statusColumn    = column("status", "Status", func(_ *subject, r *store.Record) any { return number(r.Status) })
+	statusColumn    = column("status", "Status", func(_ *subject, r *store.Record) any { return known(int64(r.Status)) })
 	detailColumn    = column("detail", "Detail", func(_ *subject, r *store.Record) any { return text(r.Detail) })
 	bytesColumn     = column("bytes", "Bytes", func(_ *subject, r *store.Record) any { return r.Size })
-	tookColumn      = column("milliseconds", "Milliseconds", func(_ *subject, r *store.Record) any { return number(r.Took) })
-	visitedColumn   = column("visited", "Visited", func(_ *subject, r *store.Record) any { return moment(r.Visited()) })
+	tookColumn      = column("milliseconds", "Milliseconds", func(_ *subject, r *store.Record) any { return known(r.Took) })
+	visitedColumn   = column("visited", "Visited", func(_ *subject, r *store.Record) any { return known(r.Visited().UTC()) })
 
 	// alikeColumn shows the resemblance between a duplicate and the leader of its cluster.
 	alikeColumn = column("resemblance", "Resemblance", func(_ *subject, r *store.Record) any { return Share(r.Resemblance) }).where(func(s *subject) bool { return s.page.Record.Follows() })
@@ -114,8 +113,8 @@ func pages(a *Audit) *List {
 			column("link_score", "Link score", scoreOf).where((*subject).linksKnown),
 			column("anchors", "Anchor texts", anchorsOf),
 			depthColumn,
-			column("hops", "Hops", func(_ *subject, r *store.Record) any { return number(r.Hops) }),
-			column("location", "Redirects to", func(_ *subject, r *store.Record) any { return link(r.Location) }),
+			column("hops", "Hops", func(_ *subject, r *store.Record) any { return known(int64(r.Hops)) }),
+			column("location", "Redirects to", func(_ *subject, r *store.Record) any { return known(URL(r.Location)) }),
 			column("problem", "Problem", func(_ *subject, r *store.Record) any { return text(r.Problem) }),
 			detailColumn,
 			column("type", "Type", func(_ *subject, r *store.Record) any { return text(r.ContentType) }),
@@ -142,11 +141,13 @@ func (s *subject) hasOther() bool   { return s.other != nil }
 func (s *subject) isPage() bool     { return s.page.Record.Kind == store.Page }
 func (s *subject) linksKnown() bool { return s.audit().Links }
 
-func number[N ~int | ~int64](n N) any {
-	if n == 0 {
+// known returns v as a table cell, or an empty cell for the zero value.
+func known[T comparable](v T) any {
+	var none T
+	if v == none {
 		return nil
 	}
-	return int64(n)
+	return v
 }
 
 // characters returns the length of s in characters. Wide characters, such as Chinese ones, count as
@@ -154,26 +155,7 @@ func number[N ~int | ~int64](n N) any {
 func characters(s string) int64 { return int64(report.Width(s)) }
 
 // text returns a cell with s on a single line. The cell is empty if s is blank.
-func text(s string) any {
-	if s = strings.Join(strings.Fields(s), " "); s == "" {
-		return nil
-	}
-	return s
-}
-
-func link(url string) any {
-	if url == "" {
-		return nil
-	}
-	return URL(url)
-}
-
-func moment(t time.Time) any {
-	if t.IsZero() {
-		return nil
-	}
-	return t.UTC()
-}
+func text(s string) any { return known(strings.Join(strings.Fields(s), " ")) }
 
 func listed(all []string) any {
 	said := slices.DeleteFunc(slices.Clone(all), func(s string) bool { return s == "" }) // all may belong to a record

@@ -70,7 +70,7 @@ func columnsOf(a *Audit, l *List) []string {
 }
 
 func writeRows(ctx context.Context, a *Audit, f *Finding, most int, write func(cells ...any) error) error {
-	for row, err := range f.first(ctx, most) {
+	for row, err := range first(ctx, f.Rows(ctx, 0), most) {
 		if err != nil {
 			return err
 		}

@@ -83,9 +83,12 @@ func parseCondition(s string) (Condition, error) {
 	return c, nil
 }
 
-// unknownName returns an error for an unknown name of a list or finding. If name begins with the
-// name of a list, the error suggests the list's findings, otherwise all lists.
-func unknownName(name string) error {
+// CheckName returns an error unless name is the name of a list or the full name of a finding. If name
+// begins with the name of a list, the error suggests the list's findings, otherwise all lists.
+func CheckName(name string) error {
+	if slices.Contains(Names(), name) {
+		return nil
+	}
 	list, _, _ := strings.Cut(name, ".")
 	var names []string
 	for _, n := range Names() {
@@ -97,15 +100,6 @@ func unknownName(name string) error {
 		names = ListNames()
 	}
 	return fmt.Errorf("unknown list or finding %q: must be one of %s", name, strings.Join(names, ", "))
-}
-
-// CheckName returns an error with suggestions unless name is the name of a list or the full name of
-// a finding.
-func CheckName(name string) error {
-	if slices.Contains(Names(), name) {
-		return nil
-	}
-	return unknownName(name)
 }
 
 // Fails returns a message for each condition that holds for the audit. If no condition holds, the

@@ -80,7 +80,7 @@ func (f *Finding) fields(ctx context.Context, n int) iter.Seq2[any, error] {
 			t.Columns = append(t.Columns, c.Column)
 		}
 		var all report.Fields // reused for all rows
-		for row, err := range f.first(ctx, n) {
+		for row, err := range first(ctx, f.Rows(ctx, 0), n) {
 			if err != nil {
 				yield(nil, err)
 				return

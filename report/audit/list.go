@@ -371,10 +371,10 @@ func (f *Finding) rowAt(i int) compared {
 	return compared{entry: f.entries[i], listed: true}
 }
 
-// first yields the first n rows of the finding, or all rows if n is negative.
-func (f *Finding) first(ctx context.Context, n int) iter.Seq2[Row, error] {
+// first yields the first n of some rows, or all rows if n is negative.
+func first(ctx context.Context, rows iter.Seq2[Row, error], n int) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
-		for row, err := range f.Rows(ctx, 0) {
+		for row, err := range rows {
 			if n--; !yield(row, cmp.Or(err, ctx.Err())) || n == 0 {
 				return
 			}

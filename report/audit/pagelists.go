@@ -83,15 +83,12 @@ func noText(a *Audit) *List {
 		}
 	}
 	l.conclude = func() {
-		for at := range int32(len(a.site.pages)) {
-			host, is := unseen[at]
-			switch {
-			case !is:
-			case a.site.pages[at].ways > 0 && (texts[host] > 0 || !a.site.pages[at].scripts):
-				l.found("links", at, nobody)
-			default:
-				l.found("unseen", at, nobody)
+		for at, host := range unseen {
+			name := "unseen"
+			if p := &a.site.pages[at]; p.ways > 0 && (texts[host] > 0 || !p.scripts) {
+				name = "links"
 			}
+			l.found(name, at, nobody)
 		}
 	}
 	return l
@@ -159,7 +156,7 @@ func rendered(*Audit) *List {
 	)
 	heads := slices.Concat(
 		pair("title", "Title", func(r *store.Record) any { return text(r.Source.Title) }, func(r *store.Record) any { return text(r.Title) }),
-		pair("canonical", "Canonical", func(r *store.Record) any { return link(r.Source.CanonicalURL) }, func(r *store.Record) any { return link(r.CanonicalURL) }),
+		pair("canonical", "Canonical", func(r *store.Record) any { return known(URL(r.Source.CanonicalURL)) }, func(r *store.Record) any { return known(URL(r.CanonicalURL)) }),
 		pair("robots", "Robots", func(r *store.Record) any { return robots(r.Source.NoIndex, r.Source.NoFollow) }, func(r *store.Record) any { return robots(r.NoIndex, r.NoFollow()) }),
 	)
 	l := &List{
@@ -244,10 +241,9 @@ func orphans(a *Audit) *List {
 		}
 		a.site.followRedirects()
 		left := false
-		for at := range int32(len(a.site.pages)) {
-			host, may := hosts[at]
+		for at, host := range hosts {
 			switch p := &a.site.pages[at]; {
-			case !may || p.reached || p.obeyed || p.links > 0 && !p.linked:
+			case p.reached || p.obeyed || p.links > 0 && !p.linked:
 			case a.site.unfinished[host]:
 				left = left || p.links == 0
 			case p.linked:

@@ -176,9 +176,12 @@ func writeParts(ctx context.Context, out *bufio.Writer, a *Audit, chosen []*Find
 			continue
 		}
 		all := f.Select(Filter{})
-		rows, err := all.first(ctx, o.top())
-		if err != nil {
-			return err
+		var rows []Row
+		for row, err := range first(ctx, all.Rows(ctx, 0), o.top()) {
+			if err != nil {
+				return err
+			}
+			rows = append(rows, row)
 		}
 		part := struct {
 			*Finding

@@ -15,7 +15,7 @@ func redirects(a *Audit) *List {
 			linksColumn,
 			column("hops", "Hops", func(s *subject, _ *store.Record) any { return int64(len(s.way) - 1) }),
 			urlColumn,
-			column("ends_at", "Final URL", func(s *subject, _ *store.Record) any { return link(s.end) }),
+			column("ends_at", "Final URL", func(s *subject, _ *store.Record) any { return known(URL(s.end)) }),
 			column("ends_with", "Final response", func(s *subject, _ *store.Record) any { return text(s.endsWith) }),
 		).more(
 			column("way", "Chain", func(s *subject, _ *store.Record) any { return text(strings.Join(s.way, " → ")) }),

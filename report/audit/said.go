@@ -57,7 +57,7 @@ func (s saying) list(a *Audit) *List {
 	l.Columns = brief(
 		linksColumn,
 		column(one, strings.ToUpper(one[:1])+one[1:], func(_ *subject, r *store.Record) any { return text(firstOf(s.of(r))) }),
-		column("characters", "Characters", func(_ *subject, r *store.Record) any { return number(characters(firstOf(s.of(r)))) }),
+		column("characters", "Characters", func(_ *subject, r *store.Record) any { return known(characters(firstOf(s.of(r)))) }),
 		urlColumn,
 		column("shared_by", "Pages with this "+one, func(s *subject, _ *store.Record) any { return int64(seen.counts[s.entry.other]) }).where((*subject).hasOther),
 		column("same_as", "Same "+one+" as", otherURL).where(follows),

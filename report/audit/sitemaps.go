@@ -14,7 +14,7 @@ func sitemaps(a *Audit) *List {
 			linksColumn, patternColumn, urlColumn,
 			column("is", "URL is", func(s *subject, r *store.Record) any { return text(listedIs(r)) }),
 			column("sitemap", "Listed in", otherURL).where((*subject).hasOther),
-			column("sitemaps", "Sitemaps", func(s *subject, _ *store.Record) any { return number(int64(s.site().listed)) }),
+			column("sitemaps", "Sitemaps", func(s *subject, _ *store.Record) any { return known(int64(s.site().listed)) }),
 		).more(titleColumn),
 		Findings: []*Finding{{Name: "unread"}, {Name: "broken"}, {Name: "noindex"}, {Name: "blocked"}, {Name: "redirect"}, {Name: "canonical"}, {Name: "missing"}, {Name: "several"}},
 	}

@@ -88,7 +88,7 @@ func (a *Audit) chosen(name string) (all []*Finding, err error) {
 	if f := a.Find(name); f != nil {
 		return []*Finding{f}, nil
 	}
-	return nil, unknownName(name)
+	return nil, CheckName(name)
 }
 
 // clean returns the names of the empty findings that the audit could check for. If all findings of
