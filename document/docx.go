@@ -35,20 +35,16 @@ func (w wordParts) begin(name string, attrs []xml.Attr) {
 	}
 }
 
-func (w wordParts) end(string)  {}
-func (w wordParts) text([]byte) {}
-func (w wordParts) err() error  { return nil }
-
 // wordParts returns the names of the main part and of the parts that it refers to.
 func (p *pack) wordParts() (main string, parts wordParts, err error) {
 	parts = wordParts{"styles": "styles.xml", "footnotes": "footnotes.xml", "endnotes": "endnotes.xml"}
 	top, own := wordParts{}, wordParts{}
-	if err := p.walk("_rels/.rels", top); err != nil && !errors.Is(err, errMissing) {
+	if err := p.walk("_rels/.rels", elements(top.begin)); err != nil && !errors.Is(err, errMissing) {
 		return "", nil, err
 	}
 	main = strings.TrimPrefix(cmp.Or(top["officeDocument"], wordMain), "/")
 	dir, file := path.Split(main)
-	if err := p.walk(dir+"_rels/"+file+".rels", own); err != nil && !errors.Is(err, errMissing) {
+	if err := p.walk(dir+"_rels/"+file+".rels", elements(own.begin)); err != nil && !errors.Is(err, errMissing) {
 		return "", nil, err
 	}
 	for kind, name := range parts {
@@ -67,7 +63,7 @@ func (p *pack) docx() (*extract.Document, error) {
 		return nil, err
 	}
 	styles := wordStyles{levels: map[string]int{}, based: map[string]string{}, contents: map[string]bool{}}
-	if err := p.walk(parts["styles"], &styles); err != nil && !errors.Is(err, errMissing) {
+	if err := p.walk(parts["styles"], elements(styles.begin)); err != nil && !errors.Is(err, errMissing) {
 		return nil, err
 	}
 	core, err := p.fields("docProps/core.xml")
@@ -124,10 +120,6 @@ func (s *wordStyles) begin(name string, attrs []xml.Attr) {
 		}
 	}
 }
-
-func (s *wordStyles) end(string)  {}
-func (s *wordStyles) text([]byte) {}
-func (s *wordStyles) err() error  { return nil }
 
 // level returns the heading level of paragraphs with the given style (1 for the highest), or 0 if
 // they are not headings.

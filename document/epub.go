@@ -27,16 +27,26 @@ const (
 const epubMain = "META-INF/container.xml"
 
 func (p *pack) epub(ask extract.Options) (*extract.Document, error) {
-	var container epubContainer
-	if err := p.walk(epubMain, &container); err != nil {
+	root := "" // name of the package document
+	err := p.walk(epubMain, elements(func(name string, attrs []xml.Attr) {
+		if name == "rootfile" && root == "" {
+			root = attr(attrs, "full-path")
+		}
+	}))
+	if err != nil {
 		return nil, err
 	}
 	book := &epubBook{items: map[string]epubItem{}, fields: fields{values: map[string]string{}}}
-	if err := p.walk(container.root, book); err != nil {
+	if err := p.walk(root, book); err != nil {
 		return nil, err
 	}
-	locked := epubLocks{}
-	if err := p.walk("META-INF/encryption.xml", &locked); err != nil && !errors.Is(err, errMissing) {
+	var locked []string // names of the encrypted parts
+	err = p.walk("META-INF/encryption.xml", elements(func(name string, attrs []xml.Attr) {
+		if uri, err := url.PathUnescape(attr(attrs, "URI")); name == "CipherReference" && err == nil && len(locked) < maxParts {
+			locked = append(locked, path.Clean(strings.TrimPrefix(uri, "/")))
+		}
+	}))
+	if err != nil && !errors.Is(err, errMissing) {
 		return nil, err
 	}
 	values := book.values
@@ -44,10 +54,10 @@ func (p *pack) epub(ask extract.Options) (*extract.Document, error) {
 		Title: values["title"], Author: values["creator"], Description: values["description"], Lang: values["language"],
 		Published: values["date"], Modified: book.modified,
 	}
-	names, missing := book.chapters(p.finder(path.Dir(container.root)))
+	names, missing := book.chapters(p.finder(path.Dir(root)))
 	d.Missing = missing
 	ask.Page, ask.Embeds, ask.Tree = false, false, chapterTree
-	return d, p.readChapters(d, ask, names, locked.parts)
+	return d, p.readChapters(d, ask, names, locked)
 }
 
 // readChapters adds the text of the named chapters to d. It counts the chapters that are not HTML
@@ -113,19 +123,6 @@ func (p *pack) finder(dir string) func(href string) string {
 		return ""
 	}
 }
-
-// An epubContainer parses the part epubMain. root is the name of the package document.
-type epubContainer struct{ root string }
-
-func (c *epubContainer) begin(name string, attrs []xml.Attr) {
-	if name == "rootfile" && c.root == "" {
-		c.root = attr(attrs, "full-path")
-	}
-}
-
-func (c *epubContainer) end(string)  {}
-func (c *epubContainer) text([]byte) {}
-func (c *epubContainer) err() error  { return nil }
 
 type epubItem struct {
 	href string
@@ -201,19 +198,3 @@ func (b *epubBook) chapters(find func(href string) string) (names []string, miss
 	}
 	return names, missing
 }
-
-// An epubLocks collects the names of the encrypted parts. Most books with encrypted parts encrypt
-// only their fonts.
-type epubLocks struct{ parts []string }
-
-func (l *epubLocks) begin(name string, attrs []xml.Attr) {
-	if name == "CipherReference" {
-		if uri, err := url.PathUnescape(attr(attrs, "URI")); err == nil && len(l.parts) < maxParts {
-			l.parts = append(l.parts, path.Clean(strings.TrimPrefix(uri, "/")))
-		}
-	}
-}
-
-func (l *epubLocks) end(string)  {}
-func (l *epubLocks) text([]byte) {}
-func (l *epubLocks) err() error  { return nil }

@@ -257,34 +257,14 @@ func beginsBlock(line string) bool {
 // pdfDate converts a date from a PDF file, such as D:20260131120000+01'00', to RFC 3339, or to a
 // plain date such as 2026-01-31 if it has no time. It returns "" for any other text.
 func pdfDate(s string) string {
-	s = strings.TrimPrefix(strings.TrimSpace(s), "D:")
-	digits := s
-	if i := strings.IndexFunc(s, func(r rune) bool { return r < '0' || r > '9' }); i >= 0 {
-		digits = s[:i]
+	s = strings.NewReplacer("D:", "", "'", "", ":", "").Replace(strings.TrimSpace(s))
+	for _, layout := range []string{"20060102150405-0700", "20060102150405-07", "20060102150405"} {
+		if t, err := time.Parse(layout, s[:min(len(s), len(layout))]); err == nil {
+			return t.Format(time.RFC3339)
+		}
 	}
-	zone := strings.NewReplacer("'", "", ":", "").Replace(s[len(digits):])
-	switch {
-	case len(digits) >= 14:
-		t, err := time.Parse("20060102150405", digits[:14])
-		if err != nil {
-			return ""
-		}
-		return t.Format("2006-01-02T15:04:05") + zoneOf(zone)
-	case len(digits) >= 8:
-		if t, err := time.Parse("20060102", digits[:8]); err == nil {
-			return t.Format(time.DateOnly)
-		}
+	if t, err := time.Parse("20060102", s[:min(len(s), len("20060102"))]); err == nil {
+		return t.Format(time.DateOnly)
 	}
 	return ""
-}
-
-// zoneOf returns the time zone of a PDF date as in RFC 3339. A date without a time zone counts as
-// UTC.
-func zoneOf(s string) string {
-	for _, layout := range []string{"-0700", "-07"} {
-		if t, err := time.Parse(layout, s[:min(len(s), len(layout))]); err == nil {
-			return t.Format("Z07:00")
-		}
-	}
-	return "Z"
 }

@@ -137,6 +137,14 @@ type visitor interface {
 	err() error // a non-nil error stops walk
 }
 
+// elements is a visitor that is called at the beginning of each element, and ignores all else.
+type elements func(name string, attrs []xml.Attr)
+
+func (e elements) begin(name string, attrs []xml.Attr) { e(name, attrs) }
+func (elements) end(string)                            {}
+func (elements) text([]byte)                           {}
+func (elements) err() error                            { return nil }
+
 func (p *pack) walk(name string, v visitor) error {
 	r, err := p.open(name)
 	if err != nil {
