@@ -151,11 +151,7 @@ func (s *standing) tooBusy(page *Page, counted bool) (why string) {
 // unreachable reports whether a page has a problem that concerns all URLs of its host: the host
 // cannot be reached, or its robots.txt cannot be fetched.
 func unreachable(page *Page) bool {
-	switch page.Problem {
-	case ProblemDNS, ProblemConnect, ProblemUnrobots:
-		return true
-	}
-	return false
+	return page.Problem == ProblemDNS || page.Problem == ProblemConnect || page.Problem == ProblemUnrobots
 }
 
 // heed blocks the host for the pause that a response asks for.

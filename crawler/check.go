@@ -3,6 +3,7 @@ package crawler
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -42,11 +43,7 @@ func (f *fetcher) check(ctx context.Context, item frontier.Item) *Page {
 // refusesHead reports whether a server that answers HEAD with this status may answer GET with
 // another status.
 func refusesHead(status int) bool {
-	switch status {
-	case http.StatusBadRequest, http.StatusForbidden, http.StatusMethodNotAllowed, http.StatusNotImplemented:
-		return true
-	}
-	return false
+	return slices.Contains([]int{http.StatusBadRequest, http.StatusForbidden, http.StatusMethodNotAllowed, http.StatusNotImplemented}, status)
 }
 
 // isPage reports whether a URL that was only checked, or fetched as a requisite, is a page of the
@@ -86,9 +83,6 @@ func promised(page *Page) int64 {
 
 func isHTML(contentType string) bool {
 	media, _, _ := strings.Cut(contentType, ";")
-	switch strings.ToLower(strings.TrimSpace(media)) {
-	case "text/html", "application/xhtml+xml":
-		return true
-	}
-	return false
+	media = strings.ToLower(strings.TrimSpace(media))
+	return media == "text/html" || media == "application/xhtml+xml"
 }

@@ -86,17 +86,14 @@ func (c *counted) add(duplicate, declared bool, times int) {
 	}
 }
 
-func count(pairs []Scored, threshold float64) (c counted) {
-	for _, p := range pairs {
-		c.add(p.Duplicate, p.Score >= threshold, 1)
-	}
-	return c
-}
-
 // Assess returns the quality of a threshold: a pair is declared a duplicate if its score is at
 // least threshold.
 func Assess(pairs []Scored, threshold float64) Quality {
-	return count(pairs, threshold).quality()
+	var c counted
+	for _, p := range pairs {
+		c.add(p.Duplicate, p.Score >= threshold, 1)
+	}
+	return c.quality()
 }
 
 // Cross-validation divides the pairs into this many parts.

@@ -45,7 +45,7 @@ func TestInterval(t *testing.T) {
 		}
 		return all
 	}
-	truth := count(draw(200_000), .5).quality()
+	truth := Assess(draw(200_000), .5)
 	var held [3]int
 	for range 300 {
 		q := Assess(draw(150), .5)

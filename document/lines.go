@@ -32,8 +32,8 @@ import (
 
 func pdfDocument(f *pdf.File) *extract.Document {
 	d := &extract.Document{
-		Title: strings.TrimPrefix(f.Title, "Microsoft Word - "), Author: f.Author, Description: f.Subject, Lang: f.Lang,
-		Published: pdfDate(f.Created), Modified: pdfDate(f.Modified),
+		Title: strings.TrimPrefix(f.Tags["Title"], "Microsoft Word - "), Author: f.Tags["Author"], Description: f.Tags["Subject"], Lang: f.Lang,
+		Published: pdfDate(f.Tags["CreationDate"]), Modified: pdfDate(f.Tags["ModDate"]),
 	}
 	extract.FromBlocks(d, paragraphs(linesOf(f.Pages)))
 	return d

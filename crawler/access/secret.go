@@ -19,10 +19,6 @@ type Secret string
 // Format implements [fmt.Formatter].
 func (s Secret) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, hidden) }
 
-// String returns ***, and so does GoString.
-func (s Secret) String() string   { return hidden }
-func (s Secret) GoString() string { return hidden }
-
 // MarshalText returns ***.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(hidden), nil }
 
@@ -41,10 +37,6 @@ type Cookies []*http.Cookie
 
 // Format implements [fmt.Formatter].
 func (c Cookies) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, hidden) }
-
-// String returns ***, and so does GoString.
-func (c Cookies) String() string   { return hidden }
-func (c Cookies) GoString() string { return hidden }
 
 // MarshalText returns ***.
 func (c Cookies) MarshalText() ([]byte, error) { return []byte(hidden), nil }
@@ -104,12 +96,8 @@ func (p Proxy) URL() *url.URL { return &p.url }
 // Format implements [fmt.Formatter].
 func (p Proxy) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, p.String()) }
 
-// String returns the URL with *** in place of the user name and password, and so does GoString.
-func (p Proxy) String() string {
-	return Redacted(p.url.String())
-}
-
-func (p Proxy) GoString() string { return p.String() }
+// String returns the URL with *** in place of the user name and password.
+func (p Proxy) String() string { return Redacted(p.url.String()) }
 
 // MarshalText returns the same as String.
 func (p Proxy) MarshalText() ([]byte, error) { return []byte(p.String()), nil }

@@ -48,10 +48,9 @@ type Options struct {
 
 // A File holds the text of a PDF file, and its metadata as written in the file.
 type File struct {
-	Title, Author, Subject string
-	Created, Modified      string // in the form D:20260131120000+01'00'
-	Lang                   string
-	Pages                  []string // text of each page, with a line break after each line; "" for a damaged page
+	Tags  map[string]string // such as Title, Author, Subject, CreationDate, ModDate; a date is like D:20260131120000+01'00'
+	Lang  string
+	Pages []string // text of each page, with a line break after each line; "" for a damaged page
 }
 
 // These are the reasons why a file cannot be read.
@@ -270,19 +269,9 @@ func (f *File) describe(p pdfium.Pdfium, doc references.FPDF_DOCUMENT) {
 	if err != nil {
 		meta = &responses.GetMetaData{}
 	}
+	f.Tags = map[string]string{}
 	for _, tag := range meta.Tags {
-		switch tag.Tag {
-		case "Title":
-			f.Title = tag.Value
-		case "Author":
-			f.Author = tag.Value
-		case "Subject":
-			f.Subject = tag.Value
-		case "CreationDate":
-			f.Created = tag.Value
-		case "ModDate":
-			f.Modified = tag.Value
-		}
+		f.Tags[tag.Tag] = tag.Value
 	}
 	if lang, err := p.FPDFCatalog_GetLanguage(&requests.FPDFCatalog_GetLanguage{Document: doc}); err == nil {
 		f.Lang = lang.Language

@@ -253,7 +253,7 @@ func (f *File) Write(ctx context.Context, write func(io.Writer) error) error {
 		_, err := f.object.Write(ctx, write)
 		return err
 	}
-	return replace(f.name, write)
+	return replace(f.name, 0o644, write)
 }
 
 // Exists reports whether Write would replace a file, or may replace an object.

@@ -34,7 +34,7 @@ func TestStale(t *testing.T) {
 	}
 	defer release()
 	out := filepath.Join(dir, "out.jsonl")
-	if err := replace(out, func(w io.Writer) error { _, err := io.WriteString(w, "whole"); return err }); err != nil {
+	if err := replace(out, 0o644, func(w io.Writer) error { _, err := io.WriteString(w, "whole"); return err }); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(stale); err == nil {

@@ -13,13 +13,12 @@ import (
 
 // replace writes a file through a temporary file in the same folder, so an interrupted write leaves
 // the old file unchanged. A device or a named pipe is written directly, because the rename would
-// replace it with a file. If name is a symbolic link, its target is written. An existing file keeps
-// its permissions.
-func replace(name string, write func(w io.Writer) error) (err error) {
+// replace it with a file. If name is a symbolic link, its target is written. A new file
+// gets the permissions mode, and an existing one keeps its own.
+func replace(name string, mode fs.FileMode, write func(w io.Writer) error) (err error) {
 	if to, err := filepath.EvalSymlinks(name); err == nil {
 		name = to
 	}
-	mode := fs.FileMode(0o644)
 	if info, err := os.Stat(name); err == nil {
 		if !info.Mode().IsRegular() {
 			return writeInto(name, write)
@@ -75,18 +74,7 @@ func (f *File) Open() (*os.File, error) { return os.OpenFile(f.name, os.O_RDWR|o
 // ReplaceInStore replaces the named file, which belongs to a store but is not written by it. Only
 // the owner may read the file.
 func ReplaceInStore(dir, name string, content []byte) error {
-	half, err := os.CreateTemp(dir, name+".*") // CreateTemp uses mode 0600
-	if err != nil {
-		return err
-	}
-	_, err = half.Write(content)
-	if err = errors.Join(err, half.Close()); err == nil {
-		err = os.Rename(half.Name(), filepath.Join(dir, name))
-	}
-	if err != nil {
-		os.Remove(half.Name())
-	}
-	return err
+	return replace(filepath.Join(dir, name), 0o600, func(w io.Writer) error { _, err := w.Write(content); return err })
 }
 
 // A Folder is a folder whose files are being written.
