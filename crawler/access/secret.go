@@ -19,6 +19,9 @@ type Secret string
 // Format implements [fmt.Formatter].
 func (s Secret) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, hidden) }
 
+// String returns ***.
+func (s Secret) String() string { return hidden }
+
 // MarshalText returns ***.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(hidden), nil }
 
