@@ -374,15 +374,3 @@ func (b *Book) handingOver(host string) (n news) {
 	}
 	return n
 }
-
-// Dirty reports whether any evidence has changed since the last Sync.
-func (b *Book) Dirty() bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for _, e := range b.hosts {
-		if e.dirty() {
-			return true
-		}
-	}
-	return false
-}

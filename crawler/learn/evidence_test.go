@@ -434,7 +434,7 @@ func FuzzHost(f *testing.F) {
 				t.Fatalf("%q: %q, and then %q", url, clean, again)
 			}
 			h.Look(url, now)
-			v := Verdict{Group: group("a"), Exact: true, Text: textOf(b), At: now}
+			v := Verdict{Exact: true, Text: textOf(b), At: now}
 			if same && i > 0 {
 				v.Leader = site + "/"
 			}

@@ -76,7 +76,6 @@ func ParseAdvice(detail string) Advice {
 
 // A Verdict is the result of comparing a page with others.
 type Verdict struct {
-	Group  [16]byte  // id of the leader of the page's cluster of duplicates; the page's own id if the page is the leader
 	Leader string    // URL of the leader; "" if this page is the leader
 	Exact  bool      // whether the page has the same words as its leader; if not, it is a near duplicate
 	Text   Text      // hashes of the page's text; nil if the page has no text; see [TextOf] and [Body]
@@ -97,14 +96,10 @@ func (v *Verdict) title() uint64 {
 	return v.Title()
 }
 
-// Copy reports whether the page is a copy of another page, or a soft 404.
-func (v *Verdict) Copy() bool { return v.Leader != "" || v.Soft }
-
 // A Host is the evidence about one host. It is not safe for concurrent use.
 type Host struct {
 	Pages    int64               `json:"pages"`              // number of pages judged
-	Extra    int64               `json:"extra,omitempty"`    // number of these pages that are views (views.go) or traps (trap.go)
-	New      int64               `json:"new,omitempty"`      // number of pages with new text, not counting those in Extra
+	New      int64               `json:"new,omitempty"`      // number of pages with new text, not counting views (views.go) and traps (trap.go)
 	Last     int64               `json:"last,omitempty"`     // number of URLs queued as last samples; see sweep.go
 	Patterns map[string]*Pattern `json:"patterns,omitempty"` // by name; see [Host.patterns]
 	Values   map[string][]string `json:"values,omitempty"`   // the values of each parameter, by the shape of the path, a question mark and the name, or of the last segments in a folder, with an empty name; a list of more than fewValues elements means that there are too many
@@ -138,11 +133,9 @@ func (h *Host) decide(url string, now time.Time) (advice Advice, rate int) {
 		}
 		return Advice{View, name}, rate
 	}
-	if h.Extra >= minRow { // with fewer such pages, no trap can have lost its budget
-		if t, is := a.trap(now); is {
-			if p := h.Patterns[t.pattern]; p.spent() {
-				return Advice{t.rule, t.pattern}, p.rate()
-			}
+	if t, is := a.trap(now); is {
+		if p := h.Patterns[t.pattern]; p.spent() {
+			return Advice{t.rule, t.pattern}, p.rate()
 		}
 	}
 	if pattern, rate := h.spent(a); pattern != "" {
@@ -202,7 +195,6 @@ func isMirrored(url, leader string) bool {
 
 func (h *Host) judgePatterns(a *address, v *Verdict, o outcome) {
 	if name := viewOf(a.path, a.query); name != "" {
-		h.Extra++
 		h.take(name, o)
 		return
 	}
@@ -217,7 +209,6 @@ func (h *Host) judgePatterns(a *address, v *Verdict, o outcome) {
 	if !isTrap {
 		return
 	}
-	h.Extra++
 	if o == nearText || t.far && v.Thin {
 		o = copied
 	}

@@ -21,7 +21,7 @@ func TestCopiesOfAnotherHost(t *testing.T) {
 	h := NewHost()
 	for i := range 100 {
 		path := fmt.Sprintf("/p/%d", i)
-		h.Judged(site+path, Verdict{Group: group(path), Leader: "http://www.shop.example" + path, Exact: true})
+		h.Judged(site+path, Verdict{Leader: "http://www.shop.example" + path, Exact: true})
 	}
 	if a := h.Look(site+"/p/100", now); a.Rule != "" {
 		t.Errorf("the pages of a mirror are postponed: %+v", a)
@@ -73,7 +73,7 @@ func TestSyncWritesLittle(t *testing.T) {
 		for i := range lines {
 			fmt.Fprintf(&text, "%s line %d\n", url, i)
 		}
-		if err := b.Judged(ctx, url, Verdict{Group: group(url), Text: textOf(text.String())}); err != nil {
+		if err := b.Judged(ctx, url, Verdict{Text: textOf(text.String())}); err != nil {
 			t.Fatal(err)
 		}
 		records = append(records, record{host, b.hosts[host].site.Pages})
@@ -139,7 +139,7 @@ func TestTwoBooks(t *testing.T) {
 		b := books[turn%2]
 		for i := range 10 {
 			url := fmt.Sprintf("%s/p/%d-%d", site, turn, i)
-			if err := b.Judged(ctx, url, Verdict{Group: group(url), Text: textOf(url)}); err != nil {
+			if err := b.Judged(ctx, url, Verdict{Text: textOf(url)}); err != nil {
 				t.Fatal(err)
 			}
 			if i == 5 { // Sync writes only a part, and HandOver must write the rest
@@ -167,7 +167,7 @@ func TestBookOverwritesNothing(t *testing.T) {
 		t.Helper()
 		for i := range n {
 			next++
-			if err := b.Judged(ctx, fmt.Sprintf("%s/p/%d", site, next), Verdict{Group: group(fmt.Sprint(i)), Text: textOf(fmt.Sprint("page ", i))}); err != nil {
+			if err := b.Judged(ctx, fmt.Sprintf("%s/p/%d", site, next), Verdict{Text: textOf(fmt.Sprint("page ", i))}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -241,7 +241,7 @@ func TestClaimsAreCheap(t *testing.T) {
 		t.Helper()
 		for i := range 30 {
 			url := fmt.Sprintf("%s/p/%d", site, from+i)
-			if err := b.Judged(ctx, url, Verdict{Group: group(url), Text: textOf(url)}); err != nil {
+			if err := b.Judged(ctx, url, Verdict{Text: textOf(url)}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -110,7 +110,7 @@ func (h *Host) doubt(a *address, v *Verdict) {
 	if s.Says() && v.Leader == "" && v.title() != s.Words && len(s.Others) < maxOthers && !slices.Contains(s.Others, url) {
 		s.Others = append(s.Others, url)
 	}
-	if v.Changed && (v.Copy() || v.Thin) {
+	if v.Changed && (v.Leader != "" || v.Thin) {
 		s.Turned = addTo(s.Turned, url, s.most())
 	}
 	if !s.Holds {

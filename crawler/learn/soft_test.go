@@ -147,7 +147,7 @@ func TestBookProbes(t *testing.T) {
 		keeper := memory{}
 		b := NewBook(keeper)
 		for _, url := range copies {
-			if err := b.Judged(ctx, url, Verdict{Group: group("sorry"), Leader: site + "/gone", Exact: true}); err != nil {
+			if err := b.Judged(ctx, url, Verdict{Leader: site + "/gone", Exact: true}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -8,8 +8,7 @@ import "time"
 // URLs of patterns that have regained their budget. If a pattern lost its budget again but gave new
 // text in between, a chunk of its URLs is fetched. If the chunk gives new text too, the next chunk
 // is twice as large. The first chunk has chunkATexts times as many URLs as the pattern has needed
-// so far for one page with new text. Views and traps are queued the same way, but never more than
-// one for every viewShare pages of the host with new text.
+// so far for one page with new text. No views and traps are queued.
 //
 // A pattern that never gave a second new page may have had unlucky samples. So one chunk of its
 // URLs is fetched; these are called last samples. Their number is 1/lastShare of the number of the
@@ -19,13 +18,11 @@ const (
 	chunkATexts = 4
 	maxDoubled  = 10 // maximum number of times that the chunk size is doubled
 	lastShare   = 5  // one last sample for every lastShare of the host's pages with new text
-	viewShare   = 2  // one view or trap for every viewShare of the host's pages with new text
 )
 
 // A Sweep decides which postponed URLs of a host are fetched next.
 type Sweep struct {
 	site   *Host
-	room   int64          // number of views and traps that may still be fetched
 	last   int64          // total number of last samples that may be fetched
 	lasts  int64          // number of patterns that share the last samples
 	chunks map[Advice]int // number of URLs that may be fetched, by their advice
@@ -34,7 +31,7 @@ type Sweep struct {
 // Sweep returns a new Sweep of the host. The caller must pass all postponed URLs of the host to
 // [Sweep.Look].
 func (h *Host) Sweep() *Sweep {
-	return &Sweep{site: h, room: max(h.New/viewShare-h.Extra, 0), last: max(h.New/lastShare-h.Last, 0), chunks: map[Advice]int{}}
+	return &Sweep{site: h, last: max(h.New/lastShare-h.Last, 0), chunks: map[Advice]int{}}
 }
 
 // Look returns the advice about a postponed URL. If the advice has no Rule, the URL should be
@@ -49,14 +46,10 @@ func (s *Sweep) Look(url string, now time.Time) (a Advice, chunk int) {
 		return a, chunk
 	}
 	switch p := s.site.Patterns[a.Pattern]; {
-	case p == nil:
+	case p == nil || a.Rule != Copies:
 	case p.givesTexts():
 		chunk = int(max(minChunk, chunkATexts*p.fetched()/p.New)) << min(p.Chunk, maxDoubled)
-		if a.Rule != Copies {
-			chunk = int(min(int64(chunk), s.room))
-			s.room -= int64(chunk)
-		}
-	case a.Rule == Copies && p.Chunk == 0:
+	case p.Chunk == 0:
 		chunk = int(s.last)
 		s.lasts++
 	}

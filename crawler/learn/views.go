@@ -11,9 +11,7 @@ import (
 // history, an older version, or a list in another order. Most of these views have their own text,
 // so their patterns would never lose their budget, and there are many views of each page. So
 // views are recognized by their URLs. They are the only URLs that are postponed without evidence.
-// At first, one in 1<<viewRate views is fetched as a sample, even if samples give new text. When
-// nothing else is left, views whose samples gave new text are fetched. That ends when there are half
-// as many views and traps as the host has pages with new text.
+// At first, one in 1<<viewRate views is fetched as a sample, even if samples give new text.
 //
 // The rows of the table are exact. Each name and value must be in the documentation of the
 // software, and the rest of the URL must match the software too. Views that the table misses, such

@@ -114,16 +114,9 @@ func (r *reader) readIn(ctx context.Context, page *crawler.Page, leads *crawler.
 	return got, share, err
 }
 
-// weighs returns the number of bytes of memory that the result of reading a page takes until it is
-// stored, not counting the body of the page.
+// weighs returns the approximate number of bytes of memory that the result of reading a page takes until
+// it is stored, not counting the body of the page.
 func (got *reading) weighs() int64 {
-	n := len(got.text) + len(got.out) + 8*(len(got.shingles.list)+len(got.shingles.set))
-	const item = 100 // size in bytes of a link in the list, without its URL
-	for _, l := range got.links {
-		n += len(l.URL) + item
-	}
-	for _, url := range got.beyond {
-		n += len(url) + item
-	}
-	return int64(n)
+	const link = 200
+	return int64(len(got.text) + len(got.out) + 8*(len(got.shingles.list)+len(got.shingles.set)) + link*(len(got.links)+len(got.beyond)))
 }

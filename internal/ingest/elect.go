@@ -267,19 +267,12 @@ func (e *elections) resume(ctx context.Context, known *store.Record) error {
 		if err := e.judgeAgain(ctx, known.ID); err != nil {
 			return err
 		}
-		return e.gather(ctx, known.ID)
 	}
-	leader, err := e.store.record(ctx, known.Leader)
+	leader, err := e.store.record(ctx, known.Cluster())
 	if err != nil || leader == nil {
 		return err
 	}
-	if !leader.Follows() {
-		return e.gather(ctx, leader.ID)
-	}
-	if err := e.judgeMembers(ctx, leader.ID); err != nil { // another page leads now, but the members of the old leader have not been judged again yet
-		return err
-	}
-	return e.gather(ctx, leader.Leader)
+	return e.gather(ctx, leader.Cluster()) // another page may lead now
 }
 
 // gather judges again the pages that still follow a member of the given leader's cluster, because

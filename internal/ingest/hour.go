@@ -69,15 +69,6 @@ type hour struct {
 	was store.Alone // why the last run sent no more requests to the host, until this run finds the host well
 }
 
-func (h *hours) leave(host string) (why string) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if o := h.hosts[host]; o != nil {
-		return o.Why
-	}
-	return ""
-}
-
 // weigh decides whether a visit counts as failed even though the server answered. If so, it returns
 // the reading of a failed visit; if not, it returns got. The argument before is the page's stored
 // record. The error is [crawler.ErrLookAgain] if the page must be fetched once more to decide.

@@ -226,7 +226,14 @@ var _ interface {
 
 // LeaveAlone returns the reason why the crawl must send no more requests to a host in this run, or
 // "" if requests are allowed. It implements [crawler.Leaver].
-func (p *Pipeline) LeaveAlone(host string) (why string) { return p.hours.leave(host) }
+func (p *Pipeline) LeaveAlone(host string) (why string) {
+	p.hours.mu.Lock()
+	defer p.hours.mu.Unlock()
+	if o := p.hours.hosts[host]; o != nil {
+		return o.Why
+	}
+	return ""
+}
 
 // Probe returns a URL that cannot exist on the host of url, or "" if none is needed now. The crawl
 // fetches the URL, so that the pipeline learns how the host responds to such URLs. It implements

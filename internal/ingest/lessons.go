@@ -144,8 +144,7 @@ func (l *lessons) await() {
 
 // keep writes the evidence, but may leave out the last verdicts on large hosts unless all is set.
 func (l *lessons) keep(ctx context.Context, all bool) error {
-	b := l.book
-	if b == nil || !b.Dirty() {
+	if l.book == nil {
 		return nil
 	}
 	cursor, err := l.store.End(ctx)
@@ -153,7 +152,7 @@ func (l *lessons) keep(ctx context.Context, all bool) error {
 		return err
 	}
 	l.await()
-	since, err := b.Sync(ctx, string(cursor), all)
+	since, err := l.book.Sync(ctx, string(cursor), all)
 	if err != nil || l.shared {
 		return err
 	}
@@ -204,13 +203,13 @@ func lessonOf(r *store.Record, text learn.Text, links iter.Seq[string]) (v learn
 	case r.Kind != store.Page:
 		return v, false
 	}
-	v.Group, v.Text, v.Thin = r.ID, text, r.Verdict == dedup.Thin
+	v.Text, v.Thin = text, r.Verdict == dedup.Thin
 	if v.Thin || r.Words < dedup.DefaultMinWords {
 		v.Links = learn.LinksOf(r.URL, links)
 	}
 	v.Changed, v.Title = r.Visit == store.Altered, func() uint64 { return titleWords(r.Title, r.URL) }
 	if r.Follows() {
-		v.Group, v.Leader, v.Exact = r.Leader, r.DuplicateOf, r.Resemblance == 1
+		v.Leader, v.Exact = r.DuplicateOf, r.Resemblance == 1
 	}
 	return v, true
 }
