@@ -99,24 +99,18 @@ func (s *seen) has(hash uint32) bool {
 }
 
 func (s *seen) add(hash uint32) (known bool) {
-	known = s.has(hash)
-	if !known {
-		s.put(hash)
+	if s.has(hash) {
+		return true
 	}
-	return known
-}
-
-func (s *seen) put(hash uint32) {
 	if n := len(s.Filters); n == 0 {
 		s.grow(firstFilter)
 	} else if last := s.Filters[n-1]; s.Last >= len(last)*8/bitsALine {
 		s.grow(min(growth*len(last), largestFilter))
 	}
 	b, mask := bitsOf(s.Filters[len(s.Filters)-1], hash)
-	if all := binary.LittleEndian.Uint64(b); all&mask != mask {
-		binary.LittleEndian.PutUint64(b, all|mask)
-		s.Last++
-	}
+	binary.LittleEndian.PutUint64(b, binary.LittleEndian.Uint64(b)|mask)
+	s.Last++
+	return false
 }
 
 // bitsOf returns the block of a filter that contains a hash, and the mask of the hash's bits within
@@ -145,11 +139,7 @@ func (s *seen) take(t Text) (known bool) {
 	bag, lines := t[len(t)-1], t[:len(t)-1]
 	known = len(lines) > 0
 	for _, line := range lines {
-		if known {
-			known = s.add(line)
-		} else {
-			s.put(line)
-		}
+		known = s.add(line) && known
 	}
 	return s.add(bag) || known
 }

@@ -216,9 +216,6 @@ var number = regexp.MustCompile(`[0-9]+`)
 
 // general returns the name of a parameter with placeholders for its variable parts.
 func general(name string) string {
-	if !strings.ContainsAny(name, "0123456789") {
-		return name
-	}
 	return string(appendGeneral(nil, name, false))
 }
 

@@ -93,8 +93,8 @@ func (e *elections) settle(ctx context.Context, id dedup.Hash, decide func(*visi
 			return nil, err
 		}
 		j, err := decide(e.remade(c))
-		if err != nil || j == nil {
-			return nil, err
+		if err != nil || j == nil || j.sameVerdict() {
+			return j, err
 		}
 		j = j.again()
 		if written, err := e.rewrite(ctx, j); err != nil || written == 1 {
@@ -164,12 +164,9 @@ func (j *judgement) sameVerdict() bool {
 	return a.Verdict == b.Verdict && a.Leader == b.Leader && a.DuplicateOf == b.DuplicateOf && a.Resemblance == b.Resemblance && a.Containment == b.Containment
 }
 
-// again returns the judgement to store for a page that was judged again. If the verdict has
-// changed, the new record becomes the successor of the stored one.
+// again returns the judgement to store for a page whose verdict has changed because it was judged again.
+// If the kind of the verdict has changed, the new record becomes the successor of the stored one.
 func (j *judgement) again() *judgement {
-	if j.sameVerdict() {
-		return j
-	}
 	next := *j
 	if j.before.Verdict != j.record.Verdict {
 		next.record.Succeeds(j.before, nil, 1)
@@ -186,29 +183,24 @@ func after(t time.Time) time.Time {
 	return t.Add(1)
 }
 
-// rewrite commits stored pages that were judged again, if their verdicts have changed. It stops at
+// rewrite commits stored pages whose verdicts have changed because they were judged again. It stops at
 // the first page that the store refuses as stale, and returns the number of pages before it.
 func (e *elections) rewrite(ctx context.Context, all ...*judgement) (done int, err error) {
-	var entries []*store.Entry
-	for _, j := range all {
-		if !j.sameVerdict() {
-			entries = append(entries, j.entry(&e.opt.Rule))
-		}
+	if len(all) == 0 {
+		return 0, nil
 	}
-	var outcomes []store.Outcome
-	if entries != nil {
-		if outcomes, err = e.store.Commit(ctx, entries); err != nil {
-			return 0, err
-		}
+	entries := make([]*store.Entry, len(all))
+	for i, j := range all {
+		entries[i] = j.entry(&e.opt.Rule)
+	}
+	outcomes, err := e.store.Commit(ctx, entries)
+	if err != nil {
+		return 0, err
 	}
 	for n, j := range all {
-		if j.sameVerdict() {
-			continue
-		}
-		if outcomes[0] != store.Written {
+		if outcomes[n] != store.Written {
 			return n, nil
 		}
-		outcomes = outcomes[1:]
 		e.counts.mu.Lock()
 		e.counts.replace(j)
 		e.counts.mu.Unlock()

@@ -235,16 +235,6 @@ func (p *Pipeline) LeaveAlone(host string) (why string) {
 	return ""
 }
 
-// Probe returns a URL that cannot exist on the host of url, or "" if none is needed now. The crawl
-// fetches the URL, so that the pipeline learns how the host responds to such URLs. It implements
-// [crawler.Prober].
-func (p *Pipeline) Probe(ctx context.Context, url string) (string, error) {
-	if p.opt.Learn == nil {
-		return "", nil
-	}
-	return p.soft.probe(ctx, url)
-}
-
 // Probed handles the response to a URL that Probe returned. It implements [crawler.Prober].
 func (p *Pipeline) Probed(ctx context.Context, page *crawler.Page) error {
 	got, share, err := p.reader.read(ctx, page, new(crawler.Leads))

@@ -26,7 +26,7 @@ import (
 // own; see [learn.Book.Enter]. The worker that claims the host of a killed worker adds the records
 // after it.
 //
-// A probe that was requested but not answered is requested again; see [softPages.probe].
+// A probe that was requested but not answered is requested again; see [Pipeline.Probe].
 
 // NewBook returns the book of evidence about sites in a store.
 func NewBook(s store.Meta) *learn.Book { return learn.NewBook(keeper{s}) }

@@ -41,10 +41,17 @@ type softPages struct {
 	answers *lru.Cache[answerOf, *softAnswer] // guarded by mu
 }
 
-// probe returns the URL of a probe to request from the host of url, or "". Until the answer has been
-// handled, the page from which the probe was made stays in the frontier. If the process is killed
-// before that, the page is fetched again, and the probe is repeated.
-func (f *softPages) probe(ctx context.Context, url string) (string, error) {
+// Probe returns a URL that cannot exist on the host of url, or "" if none is needed now. The crawl
+// fetches the URL, so that the pipeline learns how the host responds to such URLs. It implements
+// [crawler.Prober].
+//
+// Until the answer has been handled, the page from which the probe was made stays in the frontier. If
+// the process is killed before that, the page is fetched again, and the probe is repeated.
+func (p *Pipeline) Probe(ctx context.Context, url string) (string, error) {
+	f := &p.soft
+	if f.book == nil {
+		return "", nil
+	}
 	probe, from, err := f.book.Probe(ctx, url)
 	if err != nil || probe == "" {
 		return "", err
