@@ -123,6 +123,7 @@ func (p *Pipeline) write(ctx context.Context, v *visit, held *right, writeTo Ent
 // visit, and adds the evidence of the judgement to the book of evidence.
 func (p *Pipeline) written(ctx context.Context, j *judgement) error {
 	p.counts.add(j)
+	p.counts.miss(&j.seen, j.missed)
 	if p.opt.OnStored != nil && j.kind != recorded {
 		p.opt.OnStored(&j.record)
 	}

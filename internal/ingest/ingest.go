@@ -150,10 +150,10 @@ func New(ctx context.Context, s PipelineStore, opt Options) (*Pipeline, error) {
 	}
 	p.elections.judge, p.elections.counts, p.elections.lessons = &p.judge, &p.counts, &p.lessons
 	p.elections.locks = newElecting()
-	p.soft.locks, p.hours.soft, p.reader.counts = p.elections.locks, &p.soft, &p.counts
+	p.soft.locks, p.hours.soft = p.elections.locks, &p.soft
 	p.judge.order.Store(opt.Order)
 	p.counts.pages.Store(tally.Pages())
-	if _, err := p.listing.read(ctx, s); err != nil {
+	if err := p.listing.read(ctx, s); err != nil {
 		return nil, err
 	}
 	if err := p.lessons.recall(ctx, &p.soft); err != nil {

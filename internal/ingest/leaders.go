@@ -65,21 +65,17 @@ func (c *leaderCache) get(ctx context.Context, met []store.Leader) ([]*leader, e
 	for i, page := range pages {
 		m := met[missing[i]]
 		if page != nil && page.Kept && page.Record.Hash == m.Hash {
-			leaders[missing[i]] = c.hold(m, page)
+			canon, done := canonical(&c.rule, page.Text, page.Record.Lang)
+			l := &leader{url: page.Record.URL, set: c.rule.Set(canon)}
+			if c.rule.Contained > 0 {
+				l.runs = dedup.Runs(canon, page.Text)
+			}
+			done()
+			c.mu.Lock()
+			c.last.Put(visitID{m.ID, m.Hash}, l)
+			c.mu.Unlock()
+			leaders[missing[i]] = l
 		}
 	}
 	return leaders, nil
-}
-
-func (c *leaderCache) hold(m store.Leader, page *store.Content) *leader {
-	canon, done := canonical(&c.rule, page.Text, page.Record.Lang)
-	defer done()
-	l := &leader{url: page.Record.URL, set: c.rule.Set(canon)}
-	if c.rule.Contained > 0 {
-		l.runs = dedup.Runs(canon, page.Text)
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.last.Put(visitID{m.ID, m.Hash}, l)
-	return l
 }

@@ -49,16 +49,11 @@ func (l *listing) has(id dedup.Hash) bool {
 	return ok
 }
 
-// read reads the parts that have not been read yet. It returns the stored number of parts.
-func (l *listing) read(ctx context.Context, s store.Meta) (number []byte, err error) {
-	if number, err = s.Meta(ctx, listedName); err != nil {
-		return nil, err
-	}
-	n := 0
-	if number != nil {
-		if n, err = strconv.Atoi(string(number)); err != nil {
-			return nil, fmt.Errorf("read the URLs listed in sitemaps: %w: %v", store.ErrCorrupt, err)
-		}
+// read reads the parts that have not been read yet.
+func (l *listing) read(ctx context.Context, s store.Meta) error {
+	n, err := store.MetaValue[int](ctx, s, listedName, "the URLs listed in sitemaps")
+	if err != nil {
+		return err
 	}
 	if l.urls == nil {
 		l.urls = map[uint64]struct{}{}
@@ -66,13 +61,13 @@ func (l *listing) read(ctx context.Context, s store.Meta) (number []byte, err er
 	for ; l.parts < n; l.parts++ {
 		part, err := s.Meta(ctx, partName(l.parts))
 		if err != nil {
-			return nil, err
+			return err
 		}
 		for ; len(part) >= 8 && len(l.urls) < maxListed; part = part[8:] {
 			l.urls[binary.LittleEndian.Uint64(part)] = struct{}{}
 		}
 	}
-	return number, nil
+	return nil
 }
 
 func partName(n int) string { return fmt.Sprintf("%s %d", listedName, n) }
@@ -82,11 +77,13 @@ func (l *listing) add(ctx context.Context, s store.Meta, ids []dedup.Hash) error
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for {
-		number, err := l.read(ctx, s)
-		if err != nil {
+		if err := l.read(ctx, s); err != nil {
 			return err
 		}
-		var part []byte
+		var number, part []byte
+		if l.parts > 0 {
+			number = []byte(strconv.Itoa(l.parts))
+		}
 		for _, id := range ids {
 			if _, ok := l.urls[shortID(id)]; !ok && len(l.urls)+len(part)/8 < maxListed {
 				part = binary.LittleEndian.AppendUint64(part, shortID(id))
@@ -98,7 +95,7 @@ func (l *listing) add(ctx context.Context, s store.Meta, ids []dedup.Hash) error
 		// Another worker may have written a part with this number, and may have been killed before
 		// it updated the number of parts. If so, count its part here; the new part then gets the
 		// next number.
-		err = s.SwapMeta(ctx, partName(l.parts), nil, part)
+		err := s.SwapMeta(ctx, partName(l.parts), nil, part)
 		if err == nil || errors.Is(err, store.ErrChanged) {
 			err = s.SwapMeta(ctx, listedName, number, []byte(strconv.Itoa(l.parts+1)))
 		}

@@ -95,9 +95,8 @@ func (e *elections) judgeSome(ctx context.Context, again *reunion, members []mem
 	if err != nil {
 		return 0, err
 	}
-	places := make([]int, 0, len(members)) // indexes of the judged members in members
 	var visits []*visit
-	for i, c := range contents {
+	for _, c := range contents {
 		switch {
 		case c == nil || c.Record.Leader != again.leader || !c.Record.Follows(): // the page has been visited in the meantime
 		case !c.Kept:
@@ -106,24 +105,24 @@ func (e *elections) judgeSome(ctx context.Context, again *reunion, members []mem
 				return 0, err
 			}
 		default:
-			places, visits = append(places, i), append(visits, e.remade(c))
+			visits = append(visits, e.remade(c))
 		}
 	}
 	judged, err := e.verdicts(ctx, visits, judging{first: again.first})
 	if err != nil {
 		return 0, err
 	}
+	place := func(j *judgement) int { return slices.Index(ids, j.record.ID) }
 	done = len(members)
 	var news []*judgement
-	var newsAt []int
-	for k, j := range judged {
+	for _, j := range judged {
 		if j.sameVerdict() {
 			again.add(j.before)
 			continue
 		}
-		news, newsAt = append(news, j.again()), append(newsAt, places[k])
+		news = append(news, j.again())
 		if !j.record.Follows() || j.changesLeaders() {
-			done = places[k] + 1
+			done = place(j) + 1
 			break
 		}
 	}
@@ -137,7 +136,7 @@ func (e *elections) judgeSome(ctx context.Context, again *reunion, members []mem
 	if err != nil || written == len(news) {
 		return done, err
 	}
-	return newsAt[written], nil
+	return place(news[written]), nil
 }
 
 // add marks a member as done. It also remembers the first member with each text, for pages that are

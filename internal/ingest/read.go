@@ -71,7 +71,6 @@ type reader struct {
 	memory *memory.Pool // for the pages that are being read
 	flight *flight
 
-	counts    *counts
 	documents chan struct{} // semaphore for PDF and other documents
 }
 
@@ -111,7 +110,6 @@ func (r *reader) read(ctx context.Context, page *crawler.Page, leads *crawler.Le
 	case err != nil:
 		got = broken(recordOf(page), page.Claim, err)
 	}
-	r.counts.miss(&got.seen, got.missed)
 	share.Keep(got.weighs())
 	return got, share, nil
 }

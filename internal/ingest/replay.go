@@ -30,26 +30,23 @@ type Replayed struct {
 	// Skip is called instead of Write with the reason, for example that the store already has a
 	// record of a visit to the page at the same time or later.
 	Skip func(why string)
+
+	reading *reading
 }
 
 // maxReaders also limits how many pages wait in memory. More readers would not help, because a
 // single goroutine commits.
 const maxReaders = 8
 
-type replaying struct {
-	*Replayed
-	reading *reading
-}
-
 // Replay judges the pages of an archive in order.
 func (p *Pipeline) Replay(ctx context.Context, pages iter.Seq2[*Replayed, error]) error {
 	group, ctx := errgroup.WithContext(ctx)
-	brought := make(chan *replaying)
+	brought := make(chan *Replayed)
 	group.Go(func() error {
 		defer close(brought)
 		for r, err := range pages {
 			if err == nil {
-				err = send(ctx, brought, &replaying{r, nil})
+				err = send(ctx, brought, r)
 			}
 			if err != nil {
 				return err
@@ -57,7 +54,7 @@ func (p *Pipeline) Replay(ctx context.Context, pages iter.Seq2[*Replayed, error]
 		}
 		return nil
 	})
-	read := inOrder(ctx, group, min(runtime.GOMAXPROCS(0), maxReaders), brought, func(ctx context.Context, r *replaying) error {
+	read := inOrder(ctx, group, min(runtime.GOMAXPROCS(0), maxReaders), brought, func(ctx context.Context, r *Replayed) error {
 		// The share of memory was for the tree, which is no longer needed. A page waiting for
 		// earlier pages must not keep a share that one of them may need.
 		page := *r.Page
@@ -78,7 +75,7 @@ func (p *Pipeline) Replay(ctx context.Context, pages iter.Seq2[*Replayed, error]
 	return group.Wait()
 }
 
-func (p *Pipeline) replay(ctx context.Context, r *replaying) error {
+func (p *Pipeline) replay(ctx context.Context, r *Replayed) error {
 	if err := p.upkeep.failed(); err != nil {
 		return err
 	}
