@@ -127,7 +127,10 @@ func (p *Pipeline) written(ctx context.Context, j *judgement) error {
 	if p.opt.OnStored != nil && j.kind != recorded {
 		p.opt.OnStored(&j.record)
 	}
-	return p.lessons.learn(ctx, j)
+	if j.kind == touched || p.opt.Learn == nil {
+		return nil
+	}
+	return p.lessons.learn(ctx, &j.record, j.said, itemURLs(j.links))
 }
 
 // writer returns the function that commits a visit. Usually it also archives the response. If the

@@ -31,20 +31,16 @@ import (
 // NewBook returns the book of evidence about sites in a store.
 func NewBook(s store.Meta) *learn.Book { return learn.NewBook(keeper{s}) }
 
-type keeper struct{ store store.Meta }
+type metaStore = store.Meta
 
-func (k keeper) Meta(ctx context.Context, name string) ([]byte, error) {
-	return k.store.Meta(ctx, name)
-}
+type keeper struct{ metaStore }
 
 func (k keeper) Swap(ctx context.Context, name string, old, value []byte) (bool, error) {
-	switch err := k.store.SwapMeta(ctx, name, old, value); {
-	case errors.Is(err, store.ErrChanged):
+	err := k.SwapMeta(ctx, name, old, value)
+	if errors.Is(err, store.ErrChanged) {
 		return false, nil
-	case err != nil:
-		return false, err
 	}
-	return true, nil
+	return err == nil, err
 }
 
 const learnedName = "learned"
@@ -101,13 +97,11 @@ func (l *lessons) replay(ctx context.Context, since, host string, soft *softPage
 			continue
 		}
 		r := &page.Record
-		if v, ok := lessonOf(r, l.said(r, page.Text), linked(page.Links)); ok {
-			if err := l.book.Judged(ctx, r.URL, v); err != nil {
-				return err
-			}
-			if err := soft.recall(ctx, r); err != nil {
-				return err
-			}
+		if err := l.learn(ctx, r, l.said(r, page.Text), linked(page.Links)); err != nil {
+			return err
+		}
+		if err := soft.recall(ctx, r); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -159,15 +153,13 @@ func (l *lessons) keep(ctx context.Context, all bool) error {
 	return l.store.SetMeta(ctx, learnedName, []byte(since))
 }
 
-func (l *lessons) learn(ctx context.Context, j *judgement) error {
-	if l.book == nil || j.kind == touched {
-		return nil
-	}
-	v, ok := lessonOf(&j.record, j.said, itemURLs(j.links))
+// learn adds a record to the book. The book needs the hashes of its text and its links, too.
+func (l *lessons) learn(ctx context.Context, r *store.Record, said learn.Text, links iter.Seq[string]) error {
+	v, ok := lessonOf(r, said, links)
 	if !ok {
 		return nil
 	}
-	return l.book.Judged(ctx, j.record.URL, v)
+	return l.book.Judged(ctx, r.URL, v)
 }
 
 // follows records in the book that a stored page now has another leader. Otherwise, copies that
