@@ -1,13 +1,10 @@
 package crawler
 
 import (
+	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"net/url"
-	"strconv"
-	"sync"
-	"sync/atomic"
 
 	"github.com/gocolly/colly/v2"
 
@@ -19,28 +16,22 @@ import (
 // With Colly, a request cannot have its own context or limits. Colly also changes much of the
 // response: it decodes some bodies a second time because of the file name, rewrites URLs (a "%"
 // that is not an escape becomes "%25"), and copies the whole body to convert its character set. So
-// the exchange, with its context, limits and request, is prepared outside Colly. Colly gets only
-// the number of the exchange, in a header that is not sent. Package wire makes the exchange and
-// reads the body. Colly gets only the status of the response, so it has nothing to decode, copy or
+// the exchange, with its context, limits and request, is prepared outside Colly. Colly only passes
+// it on, in a context. Package wire makes the exchange and reads the body. Colly gets only the status of the response, so it has nothing to decode, copy or
 // follow.
 
-const (
-	numberHeader = "Skink-Exchange"
-
-	// collyURL is the URL of all Colly requests. Only the exchange contains the real URL, because
-	// Colly would reject some URLs that are valid in the current URL Standard. Colly parses the URL of
-	// each request three times, with two allocations for each letter of the scheme.
-	collyURL = "x:"
-)
+// collyURL is the URL of all Colly requests. Only the exchange contains the real URL, because
+// Colly would reject some URLs that are valid in the current URL Standard. Colly parses the URL of
+// each request three times, with two allocations for each letter of the scheme.
+const collyURL = "x:"
 
 // A shell makes HTTP exchanges through Colly. It is also the http.RoundTripper that Colly calls.
 type shell struct {
-	collector *colly.Collector
+	collector *colly.Collector // cloned for each exchange, because its context is that of all its requests
 	wire      *wire.Transport
-
-	last atomic.Uint64
-	open sync.Map // keys are exchange numbers, as text; values are *wire.Exchange
 }
+
+type exchangeKey struct{}
 
 func newShell(t *wire.Transport) *shell {
 	s := &shell{wire: t}
@@ -65,10 +56,9 @@ func newCollector(t http.RoundTripper) *colly.Collector {
 }
 
 func (s *shell) do(x *wire.Exchange) error {
-	number := strconv.FormatUint(s.last.Add(1), 10)
-	s.open.Store(number, x)
-	defer s.open.Delete(number)
-	err := s.collector.Request(http.MethodGet, collyURL, nil, nil, http.Header{numberHeader: {number}})
+	c := s.collector.Clone()
+	c.Context = context.WithValue(context.Background(), exchangeKey{}, x)
+	err := c.Request(http.MethodGet, collyURL, nil, nil, nil)
 	if e, ok := errors.AsType[*url.Error](err); ok {
 		return e.Err // drop the method and the URL of Colly's request
 	}
@@ -76,18 +66,12 @@ func (s *shell) do(x *wire.Exchange) error {
 }
 
 func (s *shell) RoundTrip(r *http.Request) (*http.Response, error) {
-	found, ok := s.open.Load(r.Header.Get(numberHeader))
-	if !ok {
-		return nil, fmt.Errorf("unexpected %s request for %s", r.Method, r.URL)
-	}
-	x := found.(*wire.Exchange)
+	x := r.Context().Value(exchangeKey{}).(*wire.Exchange)
 	if err := s.wire.Do(x); err != nil {
 		return nil, err
 	}
 	return &http.Response{
-		StatusCode: x.Status, Status: strconv.Itoa(x.Status) + " " + http.StatusText(x.Status),
-		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Header: http.Header{}, Body: http.NoBody,
+		StatusCode: x.Status, Header: http.Header{}, Body: http.NoBody,
 		Uncompressed: true, // otherwise Colly treats a path that ends in .xml.gz as gzip
 		Request:      r,
 	}, nil

@@ -91,31 +91,14 @@ func dropRunning(pages [][]string) [][]string {
 // masked replaces each number in a line with #, so that "Page 3" and "Page 4" become equal. It also
 // replaces Roman numerals, because prefaces often have them.
 func masked(line string) string {
-	var out strings.Builder
-	for word := range strings.FieldsSeq(line) {
-		if isRoman(word) {
-			word = "0"
-		}
-		digit := false
-		for _, r := range word {
-			if unicode.IsDigit(r) {
-				if !digit {
-					out.WriteByte('#')
-				}
-				digit = true
-				continue
-			}
-			digit = false
-			out.WriteRune(r)
-		}
-		out.WriteByte(' ')
+	words := strings.Fields(line)
+	for i, word := range words {
+		words[i] = roman.ReplaceAllString(word, "#")
 	}
-	return out.String()
+	return digits.ReplaceAllString(strings.Join(words, " "), "#")
 }
 
-func isRoman(word string) bool {
-	return word != "" && strings.Trim(word, "ivxl") == "" && len(word) < 8
-}
+var roman, digits = regexp.MustCompile(`^[ivxl]{1,7}$`), regexp.MustCompile(`\p{Nd}+`)
 
 func paragraphs(pages [][]string) []extract.Block {
 	j := joiner{words: map[string]bool{}}

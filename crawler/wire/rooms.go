@@ -57,11 +57,6 @@ type wish struct {
 func (s *Share) grow(ctx context.Context, bytes int64, clock *Clock) error {
 	w := &wish{s, bytes, make(chan struct{})}
 	s.of.want(w)
-	select {
-	case <-w.granted:
-		return nil
-	default:
-	}
 	clock.stop()
 	defer clock.start()
 	select {
