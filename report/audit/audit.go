@@ -26,6 +26,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"skink/dedup"
 	"skink/extract/markup"
@@ -150,8 +151,16 @@ func lists(a *Audit) []*List {
 	all := []*List{
 		broken(a), redirects(a), canonicals(a), hreflang(a),
 		titles(a), descriptions(a), headings(a),
-		duplicates(a), nearly(a), thin(a), noText(a), unrendered(a), rendered(a), noIndex(a), blocked(a), postponed(a), orphans(a), sitemaps(a),
-		slow(a), large(a), deep(a),
+		duplicates(a), nearly(a), thin(a), noText(a),
+		simple("unrendered", store.Page, func(r *store.Record) bool { return r.RenderError != "" }, brief(linksColumn, renderErrorColumn, urlColumn, titleColumn).more(wordsColumn)),
+		rendered(a),
+		simple("noindex", store.Page, func(r *store.Record) bool { return r.NoIndex }, brief(linksColumn, urlColumn, titleColumn).more(wordsColumn, verdictColumn)),
+		simple("blocked", store.Blocked, always, brief(linksColumn, reasonColumn, urlColumn).more(depthColumn)),
+		simple("postponed", store.Later, always, brief(linksColumn, urlColumn).more(detailColumn.titled("Why"), depthColumn)),
+		orphans(a), sitemaps(a),
+		simple("slow", store.Page, isSlow, brief(linksColumn, tookColumn, bytesColumn, urlColumn, titleColumn)),
+		simple("large", store.Page, func(r *store.Record) bool { return r.Size > largePage }, brief(linksColumn, bytesColumn, wordsColumn, urlColumn, titleColumn)),
+		deep(a),
 		links(a), images(a), checkList("markup"), checkList("forms"), checkList("structured"), checkList("sharing"),
 		urls(a), security(a), checkList("transfer"), pages(a),
 	}
@@ -167,6 +176,10 @@ func lists(a *Audit) []*List {
 	addTexts(all)
 	return all
 }
+
+func always(*store.Record) bool { return true }
+
+func isSlow(r *store.Record) bool { return time.Duration(r.Took)*time.Millisecond > slowAnswer }
 
 func (a *Audit) readRecords(ctx context.Context, s store.Reader) error {
 	for change, err := range s.Changes(ctx, "", store.WantRecord) {

@@ -76,15 +76,3 @@ func brokenHow(r *store.Record) string {
 	return "unreadable"
 }
 
-func blocked(*Audit) *List {
-	l := &List{Name: "blocked", Of: "URLs", Linked: true, Columns: brief(linksColumn, reasonColumn, urlColumn).more(depthColumn)}
-	return l.all(store.Blocked, func(*store.Record) bool { return true })
-}
-
-func postponed(*Audit) *List {
-	l := &List{
-		Name: "postponed", Of: "URLs", Linked: true,
-		Columns: brief(linksColumn, urlColumn).more(detailColumn.titled("Why"), depthColumn),
-	}
-	return l.all(store.Later, func(*store.Record) bool { return true })
-}

@@ -1,9 +1,10 @@
 package audit
 
 import (
+	"bufio"
 	_ "embed"
 	"fmt"
-	"slices"
+	"net/textproto"
 	"strings"
 	"sync"
 )
@@ -26,40 +27,31 @@ type Text struct {
 }
 
 // parseTexts reads findings.txt: sections that begin with the name of a finding in brackets, and
-// consist of keys with values. An indented line continues a value.
+// consist of keys with values. An indented line continues a value. A blank line ends a section.
 func parseTexts(file string) (map[string]Text, error) {
-	sections := map[string]map[string]string{}
-	var section map[string]string
-	last := ""
-	for i, line := range strings.Split(file, "\n") {
-		key, value, isField := strings.Cut(line, ":")
-		name := strings.Trim(line, "[]")
-		switch {
-		case line == "" || line[0] == '#':
-		case line == "["+name+"]" && sections[name] == nil:
-			section, last = map[string]string{}, ""
-			sections[name] = section
-		case line[0] == ' ' && last != "":
-			section[last] += " " + strings.TrimSpace(line)
-		case isField && section != nil && slices.Contains(textKeys, key) && section[key] == "":
-			last, section[key] = key, strings.TrimSpace(value)
-		default:
-			return nil, fmt.Errorf("findings.txt, line %d: %q: write each [name] once, and %s once each, with a colon", i+1, line, strings.Join(textKeys, ", "))
-		}
-	}
 	all := map[string]Text{}
-	for name, s := range sections {
-		of := func(key string) string { return limits.Replace(s[key]) }
-		t := Text{weightNamed(s["severity"]), of("title"), of("means"), of("fix"), of("unseen"), of("measured")}
-		if t.Weight == 0 || t.Title == "" || t.Means == "" || t.Fix == "" {
-			return nil, fmt.Errorf("findings.txt: [%s]: write severity (error, warning, note or ok), title, means and fix", name)
+	r := textproto.NewReader(bufio.NewReader(strings.NewReader(file + "\n\n")))
+	for line, err := r.ReadLine(); err == nil; line, err = r.ReadLine() {
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		s, err := r.ReadMIMEHeader()
+		of := func(key string) string {
+			if len(s[key]) != 1 {
+				return ""
+			}
+			defer delete(s, key)
+			return limits.Replace(s[key][0])
+		}
+		t := Text{weightNamed(of("Severity")), of("Title"), of("Means"), of("Fix"), of("Unseen"), of("Measured")}
+		name := strings.Trim(line, "[]")
+		if err != nil || line != "["+name+"]" || all[name] != (Text{}) || t.Weight == 0 || t.Title == "" || t.Means == "" || t.Fix == "" || len(s) > 0 {
+			return nil, fmt.Errorf("findings.txt: %s: write a name in brackets, and severity (error, warning, note or ok), title, means and fix, each with a colon: %v", line, err)
 		}
 		all[name] = t
 	}
 	return all, nil
 }
-
-var textKeys = []string{"severity", "title", "means", "fix", "unseen", "measured"}
 
 func addTexts(all []*List) {
 	known, err := texts()

@@ -31,7 +31,7 @@ func TestTexts(t *testing.T) {
 	}
 }
 
-// An error in the file of texts must be reported with its position.
+// An error in the file of texts must be reported with its section.
 func TestParseTexts(t *testing.T) {
 	const whole = "# a word to the editor\n\n[thin]\nseverity: warning\ntitle: Thin: pages\nmeans: They\n  say little.\nfix: Say more.\n"
 	all, err := parseTexts(whole)
@@ -39,14 +39,16 @@ func TestParseTexts(t *testing.T) {
 		t.Errorf("got %+v, %v; want %+v", all, err, want)
 	}
 	for _, test := range []struct{ replace, with, want string }{
-		{"[thin]\n", "", `line 3: "severity: warning"`},
-		{"[thin]", "[thin", `line 3: "[thin"`},
-		{"fix: Say more.", "fix Say more.", `line 8: "fix Say more."`},
-		{"fix:", "means:", `line 8: "means: Say more."`},
-		{"fix:", "mend:", `line 8: "mend: Say more."`},
-		{"severity: warning", "severity: bad", "[thin]: write severity"},
-		{"fix: Say more.", "", "[thin]: write severity"},
-		{"[thin]", whole + "[thin]", `line 11: "[thin]"`},
+		{"[thin]\n", "", "severity: warning:"},
+		{"[thin]", "[thin", "[thin:"},
+		{"fix: Say more.", "fix Say more.", "[thin]:"},
+		{"fix:", "means:", "[thin]:"},
+		{"fix:", "mend:", "[thin]:"},
+		{"fix:", "fix: Say more.\nfix:", "[thin]:"},
+		{"severity: warning", "severity: bad", "[thin]:"},
+		{"fix: Say more.", "", "[thin]:"},
+		{"fix: Say more.", "fix: Say more.\nmend: it", "[thin]:"},
+		{"[thin]", whole + "\n[thin]", "[thin]:"},
 	} {
 		if _, err := parseTexts(strings.Replace(whole, test.replace, test.with, 1)); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("with %q for %q: got %v, want %s", test.with, test.replace, err, test.want)

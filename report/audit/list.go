@@ -193,9 +193,12 @@ func (l *List) pick(kind store.RecordKind, name func(r *store.Record) (finding s
 	return l
 }
 
-// all sets l.see to a function that adds records to the list's only finding: those of the given
-// kind for which is returns true.
-func (l *List) all(kind store.RecordKind, is func(r *store.Record) bool) *List {
+// simple returns a list with a single finding: the records of a kind for which is returns true.
+func simple(name string, kind store.RecordKind, is func(r *store.Record) bool, columns columns) *List {
+	l := &List{Name: name, Of: "pages", Columns: columns}
+	if kind != store.Page {
+		l.Of, l.Linked = "URLs", true
+	}
 	return l.pick(kind, func(r *store.Record) (string, bool) { return "", is(r) })
 }
 

@@ -4,7 +4,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	"skink/dedup"
 	"skink/store"
@@ -135,12 +134,6 @@ func whyNoText(c *store.Content) any {
 	return "the page has no words"
 }
 
-func unrendered(*Audit) *List {
-	why := column("why", "Why", func(_ *subject, r *store.Record) any { return text(r.RenderError) })
-	l := &List{Name: "unrendered", Of: "pages", Columns: brief(linksColumn, why, urlColumn, titleColumn).more(wordsColumn)}
-	return l.all(store.Page, func(r *store.Record) bool { return r.RenderError != "" })
-}
-
 // rendered returns the list of rendered pages that were read before and after their scripts ran.
 func rendered(*Audit) *List {
 	pair := func(name, title string, before, after func(r *store.Record) any) columns {
@@ -186,21 +179,6 @@ func robots(noIndex, noFollow bool) any {
 		return "nofollow"
 	}
 	return nil
-}
-
-func noIndex(*Audit) *List {
-	l := &List{Name: "noindex", Of: "pages", Columns: brief(linksColumn, urlColumn, titleColumn).more(wordsColumn, verdictColumn)}
-	return l.all(store.Page, func(r *store.Record) bool { return r.NoIndex })
-}
-
-func slow(*Audit) *List {
-	l := &List{Name: "slow", Of: "pages", Columns: brief(linksColumn, tookColumn, bytesColumn, urlColumn, titleColumn)}
-	return l.all(store.Page, func(r *store.Record) bool { return time.Duration(r.Took)*time.Millisecond > slowAnswer })
-}
-
-func large(*Audit) *List {
-	l := &List{Name: "large", Of: "pages", Columns: brief(linksColumn, bytesColumn, wordsColumn, urlColumn, titleColumn)}
-	return l.all(store.Page, func(r *store.Record) bool { return r.Size > largePage })
 }
 
 func deep(a *Audit) *List {
