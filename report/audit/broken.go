@@ -75,4 +75,3 @@ func brokenHow(r *store.Record) string {
 	}
 	return "unreadable"
 }
-
