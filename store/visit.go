@@ -115,11 +115,11 @@ func since(text dedup.Hash, earlier []Visit) time.Time {
 	return time.Time{}
 }
 
-// Answers reports whether the record is from the visit that the item asks for. If so, the current
-// visit is a replay after a crash, and the record is kept. A record from before the item was due is
+// Answers reports whether the record is from the visit that the item asks for. It returns false if r is
+// nil. If it returns true, the current visit is a replay after a crash, and the record is kept. A record from before the item was due is
 // replaced. So is a record that only says that the crawl excluded the URL.
 func (r *Record) Answers(it *frontier.Item) bool {
-	return r.Kind != Outside && (it.Due.IsZero() || !r.Visited().Before(it.Due))
+	return r != nil && r.Kind != Outside && (it.Due.IsZero() || !r.Visited().Before(it.Due))
 }
 
 // afterPages is the priority of requisites that are visited again, which puts them after the

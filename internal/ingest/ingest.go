@@ -203,7 +203,7 @@ func (p *Pipeline) readAndVisit(ctx context.Context, page *crawler.Page, leads *
 	}
 	var got *reading
 	var share *memory.Share
-	if !answers(known, page) {
+	if !known.Answers(&page.Item) {
 		if got, share, err = p.reader.read(ctx, page, leads); err != nil {
 			return nil, share, err
 		}

@@ -59,25 +59,21 @@ func (e *elections) judgeMembers(ctx context.Context, leader dedup.Hash) error {
 	}
 }
 
-// A member is a page of the leader's cluster, with the standing that determines when it is judged.
-type member struct {
-	id       dedup.Hash
-	standing precedence.Standing
-}
-
-// waiting returns the members that have not been judged yet, in the order in which they must be
-// judged.
-func (e *elections) waiting(ctx context.Context, again *reunion) (members []member, err error) {
+// waiting returns the ids of the members that have not been judged yet, in the order in which they must
+// be judged.
+func (e *elections) waiting(ctx context.Context, again *reunion) (members []dedup.Hash, err error) {
+	standings := map[dedup.Hash]precedence.Standing{}
 	for r, err := range e.store.Members(ctx, []dedup.Hash{again.leader}) {
 		if err != nil {
 			return nil, err
 		}
 		if !again.has(r) {
-			members = append(members, member{r.ID, e.standing(r)})
+			members, standings[r.ID] = append(members, r.ID), e.standing(r)
 		}
 	}
-	slices.SortFunc(members, func(a, b member) int {
-		d, _ := precedence.Compare(&a.standing, &b.standing)
+	slices.SortFunc(members, func(a, b dedup.Hash) int {
+		one, other := standings[a], standings[b]
+		d, _ := precedence.Compare(&one, &other)
 		return d
 	})
 	return members, nil
@@ -86,12 +82,8 @@ func (e *elections) waiting(ctx context.Context, again *reunion) (members []memb
 // judgeSome judges members of a leader that has changed, with the same results as if they were
 // judged one after another. It returns the number of members that are done. It stops after a member
 // that becomes a leader or changes one, because the members after it may resemble it.
-func (e *elections) judgeSome(ctx context.Context, again *reunion, members []member) (done int, err error) {
-	ids := make([]dedup.Hash, len(members))
-	for i, m := range members {
-		ids[i] = m.id
-	}
-	contents, err := e.store.Pages(ctx, ids, store.WantText|store.WantSketch|store.WantLinks)
+func (e *elections) judgeSome(ctx context.Context, again *reunion, members []dedup.Hash) (done int, err error) {
+	contents, err := e.store.Pages(ctx, members, store.WantText|store.WantSketch|store.WantLinks)
 	if err != nil {
 		return 0, err
 	}
@@ -112,7 +104,7 @@ func (e *elections) judgeSome(ctx context.Context, again *reunion, members []mem
 	if err != nil {
 		return 0, err
 	}
-	place := func(j *judgement) int { return slices.Index(ids, j.record.ID) }
+	place := func(j *judgement) int { return slices.Index(members, j.record.ID) }
 	done = len(members)
 	var news []*judgement
 	for _, j := range judged {

@@ -90,7 +90,7 @@ func (p *Pipeline) replay(ctx context.Context, r *Replayed) error {
 	if err := r.Before(ctx); err != nil {
 		return err
 	}
-	if answers(known, r.Page) {
+	if known.Answers(&r.Page.Item) {
 		r.Skip("visit that is not later than the stored visit")
 	} else if known != nil { // put the URL back into the frontier, so that this visit can finish it
 		if _, err := p.store.Requeue(ctx, []frontier.Item{r.Page.Item}); err != nil {

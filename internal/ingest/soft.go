@@ -241,14 +241,12 @@ func (f *softPages) probed(ctx context.Context, got *reading) error {
 	soft := learn.Soft{Probe: r.URL, Status: r.Status}
 	if r.Kind == store.Page && r.Status == http.StatusOK {
 		isDefault, err := f.isDefault(ctx, r)
+		if err == nil && !isDefault {
+			soft.Title, soft.Words, soft.Real = r.Title, titleWords(r.Title, soft.Probe), r.CanonicalURL
+			soft.Text, err = got.plainText()
+		}
 		if err != nil {
 			return err
-		}
-		if !isDefault {
-			if soft.Text, err = got.plainText(); err != nil {
-				return err
-			}
-			soft.Title, soft.Words, soft.Real = r.Title, titleWords(r.Title, soft.Probe), r.CanonicalURL
 		}
 	}
 	known, suspects, err := f.book.Probed(ctx, soft)

@@ -64,17 +64,12 @@ func (v *visit) leavesMembers() bool {
 	return b.Kind == store.Page && b.Words > 0 && !b.Follows()
 }
 
-// answers reports whether the stored record is from this visit, and so was written before a crash.
-func answers(known *store.Record, page *crawler.Page) bool {
-	return known != nil && known.Answers(&page.Item)
-}
-
 // visit compares a reading with known, the stored record of its page, which is nil at the first
 // visit. It also checks whether the page is a soft 404 (soft.go), and whether its host has an
 // outage (hour.go).
 func (p *Pipeline) visit(ctx context.Context, page *crawler.Page, got *reading, known *store.Record) (*visit, error) {
 	excluded := page.Problem == crawler.ProblemOutside && known != nil && !(isNothing(known) && len(known.Earlier) == 0) // the page stays as it is
-	if excluded || answers(known, page) {                                                                                // the links of the page were written before the record
+	if excluded || known.Answers(&page.Item) {                                                                           // the links of the page were written before the record
 		r := recordOf(page)
 		return &visit{reading: &reading{seen: r, claim: page.Claim}, kind: recorded, draft: r, before: known, state: known.End()}, nil
 	}
