@@ -79,7 +79,7 @@ func (p *Pipeline) Files(ctx context.Context, records iter.Seq2[*corpus.Record, 
 		defer close(gathered)
 		return p.gather(ctx, records, gathered)
 	})
-	read := inOrder(ctx, group, runtime.GOMAXPROCS(0), gathered, func(ctx context.Context, b *batch) error {
+	read := inOrder(ctx, group, 2*runtime.GOMAXPROCS(0), gathered, func(ctx context.Context, b *batch) error {
 		return p.readFiles(ctx, b, opt.Judged != nil)
 	})
 	group.Go(func() error {
@@ -94,7 +94,7 @@ func (p *Pipeline) Files(ctx context.Context, records iter.Seq2[*corpus.Record, 
 			return send(ctx, named, b)
 		})
 	})
-	judged := inOrder(ctx, group, runtime.GOMAXPROCS(0), named, func(ctx context.Context, b *batch) error {
+	judged := inOrder(ctx, group, 2*runtime.GOMAXPROCS(0), named, func(ctx context.Context, b *batch) error {
 		return p.judgeFiles(ctx, b)
 	})
 	group.Go(func() error {

@@ -6,11 +6,11 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// inOrder calls do for each item of a channel, with the given number of calls at the same time. The
+// inOrder calls do for each item of a channel, with about the given number of calls at the same time. The
 // returned channel delivers the items in order of arrival, each once its call to do has returned.
 // An error from do ends the group.
 func inOrder[T any](ctx context.Context, group *errgroup.Group, workers int, in <-chan T, do func(context.Context, T) error) <-chan T {
-	queue, calls, out := make(chan chan T, 2*workers), make(chan struct{}, workers), make(chan T)
+	queue, out := make(chan chan T, workers), make(chan T) // the queue also has the items that wait for an earlier one
 	group.Go(func() error {
 		defer close(queue)
 		for item := range in {
@@ -18,11 +18,7 @@ func inOrder[T any](ctx context.Context, group *errgroup.Group, workers int, in 
 			if err := send(ctx, queue, done); err != nil {
 				return err
 			}
-			if err := send(ctx, calls, struct{}{}); err != nil {
-				return err
-			}
 			group.Go(func() error {
-				defer func() { <-calls }()
 				if err := do(ctx, item); err != nil {
 					return err
 				}
