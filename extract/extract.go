@@ -233,6 +233,7 @@ type Options struct {
 	Requisites bool // also add the files that styles in the page name, preloaded files, and parts of inline drawings; ignored if Embeds is not set
 	Markup     bool // fill Document.Markup
 	Anchors    bool // fill the anchors of Document.Markup; ignored if Markup is not set
+	Verbatim   bool // Document.Text is plain text as it was, with its empty lines and white space; other text is not changed
 	SkipLang   bool // leave Document.Lang empty for plain text; detecting its language takes most of the time
 
 	Tree int64 // maximum size of the parsed tree in bytes; 0 means [MaxTree]

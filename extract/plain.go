@@ -15,7 +15,12 @@ import (
 // plain returns the Document for plain text. Each line is a block. The Document has no title, and
 // it has no links, because a URL in plain text is not a link.
 func (o Options) plain(text []byte, media, charset string) *Document {
-	d := &Document{MediaType: media, Charset: charset, Text: plainText(text), Root: RootPlain}
+	d := &Document{MediaType: media, Charset: charset, Root: RootPlain}
+	if o.Verbatim {
+		d.Text = string(text)
+	} else {
+		d.Text = plainText(text)
+	}
 	if d.Text == "" {
 		d.Root = RootNone
 	}

@@ -137,10 +137,7 @@ func (r *Row) Schema() *Schema { return r.schema }
 // that of the column "b" in the group "a". It returns nil for a missing value, and a value of another type for other columns, such as lists.
 // The result ok reports whether the column exists.
 func (r *Row) Value(name string) (value any, ok bool) {
-	leaf, ok := r.schema.of.Lookup(name)
-	if !ok {
-		leaf, ok = r.schema.of.Lookup(strings.Split(name, ".")...)
-	}
+	leaf, ok := r.leaf(name)
 	if !ok && slices.Contains(r.schema.Names(), name) {
 		return []any{}, true // a list or a group
 	}
@@ -157,6 +154,13 @@ func (r *Row) Value(name string) (value any, ok bool) {
 		return plain(v), true
 	}
 	return nil, true
+}
+
+func (r *Row) leaf(name string) (parquet.LeafColumn, bool) {
+	if leaf, ok := r.schema.of.Lookup(name); ok {
+		return leaf, true
+	}
+	return r.schema.of.Lookup(strings.Split(name, ".")...)
 }
 
 func plain(v parquet.Value) any {
@@ -177,6 +181,18 @@ func plain(v parquet.Value) any {
 		return v.Boolean()
 	}
 	return v
+}
+
+// With returns a copy of the row with another string in a column of strings; see [Row.Value].
+func (r *Row) With(name, value string) *Row {
+	one := &Row{r.schema, slices.Clone(r.values)}
+	leaf, _ := r.leaf(name)
+	for i, v := range one.values {
+		if v.Column() == leaf.ColumnIndex {
+			one.values[i] = parquet.ValueOf(value).Level(v.RepetitionLevel(), v.DefinitionLevel(), v.Column())
+		}
+	}
+	return one
 }
 
 // A Reader reads a Parquet file.

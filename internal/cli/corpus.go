@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"regexp"
 	"strings"
 
@@ -136,7 +137,7 @@ func (f *corpusOutFlags) given() bool {
 // are dropped. If shards is not nil, the kept records go to shards instead of unique.
 type corpusOut struct {
 	unique, duplicates *corpus.Writer
-	shards             *shards
+	shards             *corpus.Shards
 	statistics         statistics
 	size               func(*store.Record) int // returns the size of the cluster of a page; nil if it is not known
 }
@@ -152,8 +153,8 @@ func (f *corpusOutFlags) write(ctx context.Context, con Console, fill func(*corp
 	if dir := con.files.Of("--out-dir"); dir != nil {
 		inner = func() error {
 			return dir.Fill(func(folder *output.Folder) error { // the folder appears only if fill succeeds
-				out.shards = &shards{dir: folder, annotate: f.annotate, files: f.files}
-				return keepFirst(fill(out), out.shards.end())
+				out.shards = &corpus.Shards{Dir: folder, Annotate: f.annotate, Files: f.files}
+				return keepFirst(fill(out), out.shards.Close())
 			})
 		}
 	}
@@ -191,15 +192,21 @@ func into(ctx context.Context, file *output.File, annotate bool, to **corpus.Wri
 // take writes a record to the duplicates if the verdict on its page is exact, near or
 // [decontaminate.Verdict], and otherwise to the unique records. A record without text has no verdict, and is kept.
 func (o *corpusOut) take(r *corpus.Record, page *store.Record) error {
-	note, to := noteOf(page), o.unique
+	note := noteOf(page)
 	note.Contaminated = r.Contaminated
 	kept := page.Verdict != dedup.Exact && page.Verdict != dedup.Near && page.Verdict != decontaminate.Verdict
 	if o.size != nil {
 		note.ClusterSize = o.size(page)
 	}
 	o.statistics.take(r, page, note.Verdict, kept)
+	return o.put(r, note, kept)
+}
+
+func (o *corpusOut) put(r *corpus.Record, note corpus.Note, kept bool) error {
+	note.Verdict = cmp.Or(note.Verdict, noText)
+	to := o.unique
 	if o.shards != nil {
-		if err := o.shards.take(r, note, kept); err != nil {
+		if err := o.shards.Take(r, note, kept); err != nil {
 			return err
 		}
 	}
@@ -224,4 +231,34 @@ func noteOf(page *store.Record) corpus.Note {
 		note.DuplicateOf, note.Resemblance, note.Containment = page.DuplicateOf, page.Resemblance, page.Containment
 	}
 	return note
+}
+
+// checkShards returns, by input name, the path of each output below the folder of --out-dir. It
+// returns an error if that folder cannot be created, if an input is standard input, or if two
+// inputs would have the same output.
+func (f *corpusOutFlags) checkShards(in *corpus.Inputs) (map[string]string, error) {
+	switch entries, err := os.ReadDir(f.dir); {
+	case err == nil && len(entries) > 0:
+		return nil, usagef("--out-dir %s is not empty: specify a new folder", f.dir)
+	case err != nil && !errors.Is(err, os.ErrNotExist):
+		return nil, usageError{Err: err}
+	}
+	files, from := map[string]string{}, map[string]string{}
+	for file, err := range in.Files() {
+		if err != nil {
+			return nil, err
+		}
+		name, below := file.Name, file.Below
+		if name == "-" {
+			return nil, usagef("--out-dir writes one file for each input file: specify files instead of -")
+		}
+		if cut, ok := strings.CutSuffix(below, ".wacz"); ok { // the output for a package is one archive with the kept records of its archives
+			below = cut + ".warc.gz"
+		}
+		if other, ok := from[below]; ok {
+			return nil, usagef("--out-dir: %s and %s would both be written to %s: pass one folder that contains both", other, name, below)
+		}
+		files[name], from[below] = below, name
+	}
+	return files, nil
 }

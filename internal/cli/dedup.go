@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"cmp"
 	"context"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"iter"
@@ -20,6 +21,7 @@ import (
 	"skink/internal/corpus"
 	"skink/internal/decontaminate"
 	"skink/internal/ingest"
+	"skink/internal/join"
 	"skink/internal/output"
 	"skink/internal/session"
 	"skink/report"
@@ -56,7 +58,7 @@ This command prints the pairs of texts with a resemblance of at least 0.9:
 
   skink dedup --pairs --similarity 0.9 testdata/site`,
 	setup: setupDedup,
-	rules: slices.Concat(ruleRules, decontaminateRules, []flagRule{
+	rules: slices.Concat(ruleRules, decontaminateRules, withinRules, []flagRule{
 		{"pairs", ignores, "format,top", "no report is printed"},
 		{"annotate", modifies, "unique,out-dir,duplicates", ""},
 		{"unique", excludes, "out-dir", "both write the kept records"},
@@ -73,6 +75,7 @@ type dedupFlags struct {
 	corpus  *corpusFlags
 	records *corpusOutFlags
 	keep    *keepFlags
+	within  *withinFlags
 	pairs   bool
 	memory  *int64
 	form    *formFlags
@@ -91,6 +94,7 @@ func setupDedup(flags *pflag.FlagSet) func(context.Context, Console, []string) e
 	f.records = addCorpusOutFlags(flags)
 	f.keep = addKeepFlags(flags)
 	f.contaminated = addDecontaminateFlags(flags)
+	f.within = addWithinFlags(flags)
 	flags.BoolVar(&f.pairs, "pairs", false, "instead of the report, print the pairs of similar texts, one JSON object per line: {\"a\",\"b\",\"resemblance\"}")
 	f.memory = addMemoryFlag(flags, memoryUsage)
 	f.form = addFormFlags(flags)
@@ -129,14 +133,22 @@ func (d *dedupRun) run(ctx context.Context, args []string) (err error) {
 			return err
 		}
 	}
-	if !d.keep.first() && d.records.given() {
-		if err := readTwice("--keep "+d.keep.keep, args); err != nil {
-			return err
-		}
+	switch {
+	case !d.records.given():
+	case d.within.unit != "":
+		err = readTwice("--within", args)
+	case !d.keep.first():
+		err = readTwice("--keep "+d.keep.keep, args)
+	}
+	if err != nil {
+		return err
 	}
 	rule, err := session.RuleOf(d.rule.settings())
 	if err := cmp.Or(err, d.keep.check(rule)); err != nil {
 		return err
+	}
+	if d.within.unit != "" {
+		return d.cut(ctx, rule, in)
 	}
 	s, remove, err := d.openStore(ctx)
 	if err != nil {
@@ -287,16 +299,16 @@ func (d *dedupRun) take(ctx context.Context, pipeline *ingest.Pipeline, in *corp
 }
 
 func (d *dedupRun) takeBest(ctx context.Context, s store.Reader, rule dedup.Rule, pipeline *ingest.Pipeline, in *corpus.Inputs, out *corpusOut) (err error) {
-	n, err := newNotes()
+	var notes join.Sorter
+	defer func() { err = keepFirst(err, notes.Close()) }()
+	names, err := d.take(ctx, pipeline, in, func(r *corpus.Record, page *store.Record) error {
+		row, _ := binary.Append(nil, binary.BigEndian, noted{uint64(r.Num), page.ID, uint32(page.Words), r.Contaminated != nil}) // all fields have a fixed size
+		return notes.Add(row)
+	})
 	if err != nil {
 		return err
 	}
-	defer func() { err = keepFirst(err, n.close()) }()
-	names, err := d.take(ctx, pipeline, in, n.take)
-	if err != nil {
-		return err
-	}
-	if err := d.keepBest(ctx, s, rule, in, n, out); err != nil || d.quiet {
+	if err := d.keepBest(ctx, s, rule, in, &notes, out); err != nil || d.quiet {
 		return err
 	}
 	t, err := d.whole.Tally(ctx)

@@ -1,14 +1,11 @@
 package cli
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
-	"iter"
 	"math"
 	"os"
 	"reflect"
@@ -24,7 +21,7 @@ import (
 	"skink/internal/bucket"
 	"skink/internal/complete"
 	"skink/internal/corpus"
-	"skink/internal/output"
+	"skink/internal/join"
 	"skink/internal/session"
 	"skink/store"
 	"skink/store/badger"
@@ -197,7 +194,7 @@ func (d *dedupRun) agree(ctx context.Context, s store.Store, name string, known 
 // two passes, a temporary file holds each record's number and the id of its page, because a large
 // corpus has too many records to keep these in memory.
 
-// A noted is an entry of the temporary file: the number of a record and the ID of its page.
+// A noted is a row of the temporary file: the number of a record and the ID of its page.
 type noted struct {
 	Num          uint64
 	Page         dedup.Hash // zero if the record left before it was judged
@@ -205,53 +202,10 @@ type noted struct {
 	Contaminated bool
 }
 
-// notes is the temporary file that maps records to pages, in reading order.
-type notes struct {
-	file *os.File
-	done func() error // closes and removes the file
-	out  *bufio.Writer
-}
-
-func newNotes() (*notes, error) {
-	f, done, err := output.Temporary("skink-notes-")
-	if err != nil {
-		return nil, fmt.Errorf("create a temporary file: %w", err)
-	}
-	return &notes{f, done, bufio.NewWriter(f)}, nil
-}
-
-func (n *notes) close() error { return n.done() }
-
-func (n *notes) take(r *corpus.Record, page *store.Record) error {
-	return binary.Write(n.out, binary.LittleEndian, noted{uint64(r.Num), page.ID, uint32(page.Words), r.Contaminated != nil})
-}
-
-func (n *notes) each(do func(noted) error) error {
-	if err := n.out.Flush(); err != nil {
-		return err
-	}
-	if _, err := n.file.Seek(0, io.SeekStart); err != nil {
-		return err
-	}
-	in := bufio.NewReader(n.file)
-	for {
-		var one noted
-		switch err := binary.Read(in, binary.LittleEndian, &one); {
-		case errors.Is(err, io.EOF):
-			return nil
-		case err != nil:
-			return err
-		}
-		if err := do(one); err != nil {
-			return err
-		}
-	}
-}
-
 // keepBest compares all texts of s with each other. If the flags ask for records, it reads the
-// inputs again, takes the pages of the records from n, and writes each record to the file for its
+// inputs again, takes the pages of the records from notes, and writes each record to the file for its
 // verdict.
-func (d *dedupRun) keepBest(ctx context.Context, s store.Reader, rule dedup.Rule, in *corpus.Inputs, n *notes, out *corpusOut) (err error) {
+func (d *dedupRun) keepBest(ctx context.Context, s store.Reader, rule dedup.Rule, in *corpus.Inputs, notes *join.Sorter, out *corpusOut) (err error) {
 	opt := d.keep.ranking()
 	var share atomic.Uint64 // bits of the share of the comparison that is done
 	opt.Rule, opt.Memory, opt.Progress = rule, *d.memory, func(done float64) { share.Store(math.Float64bits(done)) }
@@ -270,44 +224,49 @@ func (d *dedupRun) keepBest(ctx context.Context, s store.Reader, rule dedup.Rule
 		return nil
 	}
 	out.size = d.whole.Size
-	next, stop := iter.Pull2(in.Again().Records(ctx))
+	find, stop := in.Second(ctx)
 	defer stop()
 	if d.screen != nil {
 		d.screen.Again = true
 	}
-	return n.each(func(one noted) error {
-		for {
-			r, err, more := next()
-			if err != nil {
-				return err
-			}
-			if !more || uint64(r.Num) > one.Num {
-				return errors.New("the files have changed since skink dedup first read them: do not change files while it is running")
-			}
-			if uint64(r.Num) < one.Num {
-				continue // it was unreadable in the first reading, and has no entry
-			}
-			if one.Contaminated {
-				t, err := r.Text(ctx, extract.Options{})
-				if err != nil {
-					return err
-				}
-				var left store.Record
-				left.Words, left.Lang = int(one.Words), t.Doc.Lang
-				if left.Verdict, err = d.screen.Record(ctx, r, extract.Options{}, &t); err != nil || left.Verdict != "" {
-					return cmp.Or(err, out.take(r, &left))
-				}
-			}
-			pages, err := d.whole.Pages(ctx, []dedup.Hash{one.Page}, store.WantRecord)
-			if err != nil {
-				return err
-			}
-			if pages[0] == nil {
-				return fmt.Errorf("find the record of %s: %w", r.Place(), store.ErrCorrupt)
-			}
-			return out.take(r, &pages[0].Record)
+	write := func(one noted) error {
+		r, err := find(int(one.Num)) // a record that was unreadable in the first reading has no row
+		if err != nil {
+			return err
 		}
-	})
+		if one.Contaminated {
+			t, err := r.Text(ctx, extract.Options{})
+			if err != nil {
+				return err
+			}
+			var left store.Record
+			left.Words, left.Lang = int(one.Words), t.Doc.Lang
+			if left.Verdict, err = d.screen.Record(ctx, r, extract.Options{}, &t); err != nil || left.Verdict != "" {
+				return cmp.Or(err, out.take(r, &left))
+			}
+		}
+		pages, err := d.whole.Pages(ctx, []dedup.Hash{one.Page}, store.WantRecord)
+		if err != nil {
+			return err
+		}
+		if pages[0] == nil {
+			return fmt.Errorf("find the record of %s: %w", r.Place(), store.ErrCorrupt)
+		}
+		return out.take(r, &pages[0].Record)
+	}
+	for row, err := range notes.Sorted() {
+		var one noted
+		if err == nil {
+			_, err = binary.Decode(row, binary.BigEndian, &one)
+		}
+		if err == nil {
+			err = write(one)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // readTwice returns an error if any of paths can be read only once, such as standard input or a

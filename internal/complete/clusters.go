@@ -91,20 +91,19 @@ func (w *Whole) Size(r *store.Record) int {
 // are in the order of precedence of their leaders.
 func (w *Whole) Clusters(ctx context.Context) iter.Seq2[store.Cluster, error] {
 	return func(yield func(store.Cluster, error) bool) {
-		sizes := w.sizes
 		var leading []int32
-		for i, size := range sizes {
+		for i, size := range w.sizes {
 			if size > 1 {
 				leading = append(leading, int32(i))
 			}
 		}
-		slices.SortStableFunc(leading, func(a, b int32) int { return cmp.Compare(sizes[b], sizes[a]) })
+		slices.SortStableFunc(leading, func(a, b int32) int { return cmp.Compare(w.sizes[b], w.sizes[a]) })
 		for _, i := range leading {
 			if err := ctx.Err(); err != nil {
 				yield(store.Cluster{}, err)
 				return
 			}
-			if !yield(store.Cluster{Leader: w.pages.lead(int(i)), Members: int(sizes[i]) - 1}, nil) {
+			if !yield(store.Cluster{Leader: w.pages.lead(int(i)), Members: int(w.sizes[i]) - 1}, nil) {
 				return
 			}
 		}
@@ -117,38 +116,28 @@ func (w *Whole) Clusters(ctx context.Context) iter.Seq2[store.Cluster, error] {
 // because that is faster.
 func (w *Whole) Members(ctx context.Context, leaders []dedup.Hash) iter.Seq2[*store.Record, error] {
 	return func(yield func(*store.Record, error) bool) {
-		ids := make([]dedup.Hash, 0, pagesAtOnce)
+		var ids []dedup.Hash
 		for _, leader := range leaders {
 			for page := range w.followers(leader) {
-				if ids = append(ids, w.pages.ids[page]); len(ids) == pagesAtOnce {
-					if !w.yieldRecords(ctx, ids, yield) {
-						return
-					}
-					ids = ids[:0]
+				ids = append(ids, w.pages.ids[page])
+			}
+		}
+		for some := range slices.Chunk(ids, pagesAtOnce) {
+			records, err := recordsOf(ctx, w, some...)
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for _, r := range records {
+				if !yield(r, nil) {
+					return
 				}
 			}
 		}
-		w.yieldRecords(ctx, ids, yield)
 	}
 }
 
 const pagesAtOnce = 256
-
-// yieldRecords passes the records of the pages with these IDs to yield. It returns false if yield
-// did, or after an error.
-func (w *Whole) yieldRecords(ctx context.Context, ids []dedup.Hash, yield func(*store.Record, error) bool) bool {
-	records, err := recordsOf(ctx, w, ids...)
-	if err != nil {
-		yield(nil, err)
-		return false
-	}
-	for _, r := range records {
-		if !yield(r, nil) {
-			return false
-		}
-	}
-	return true
-}
 
 // WhyLeads returns the criterion by which a leader ranks before the next page of its cluster, such
 // as "https". It returns "" for a page that leads no other.

@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"skink/dedup"
+	"skink/internal/join"
 )
 
 // # Excerpts
@@ -27,17 +27,8 @@ import (
 
 // excerpts finds the texts of a store that other texts contain. Only one goroutine may use it.
 type excerpts struct {
-	w     *Whole
+	texts // runs
 	order *dedup.Occurrences
-	runs  *setCache
-	canon dedup.Text
-}
-
-// read calls take with the index and the runs of each text that is long enough to be compared. The
-// order of the texts is arbitrary.
-func (x *excerpts) read(ctx context.Context, take func(int, dedup.Set) error) error {
-	runs := func(canon *dedup.Text, p wording) dedup.Set { return dedup.Runs(canon, p.text) }
-	return x.w.readAll(ctx, slices.Clone(x.w.short), runs, x.w.counted(take))
 }
 
 // findExcerpts returns the clusters of the texts by containment.
@@ -47,19 +38,24 @@ func (x *excerpts) read(ctx context.Context, take func(int, dedup.Set) error) er
 // known when its excerpts are sought, as if all were in memory.
 func findExcerpts(ctx context.Context, w *Whole, similarities []float64) (found *dedup.Taken, err error) {
 	w.progress.all = containedSteps
-	x := &excerpts{w: w, runs: newSetCache(cacheBytes), order: dedup.NewOccurrences(w.words, w.room()/2)}
-	if err := x.read(ctx, counting(x.order)); err != nil {
+	runs := func(canon *dedup.Text, p wording) dedup.Set { return dedup.Runs(canon, p.text) }
+	x := &excerpts{texts{w: w, of: runs, sets: join.NewCache()}, dedup.NewOccurrences(w.words, w.room()/2)}
+	err = x.Each(ctx, func(_ int32, runs dedup.Set) error {
+		x.order.Count(runs)
+		return nil
+	})
+	if err != nil {
 		return nil, err
 	}
 	found, next, err := x.w.resume(ctx, similarities)
 	if err != nil {
 		return nil, err
 	}
-	rows := &sorter{}
-	defer func() { err = errors.Join(err, rows.close()) }()
-	err = x.read(ctx, func(i int, runs dedup.Set) error {
-		if row := x.order.Excerpt(x.w.rule.Contained, int32(i), runs); row != nil {
-			return rows.add(row)
+	rows := &join.Sorter{}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	err = x.Each(ctx, func(i int32, runs dedup.Set) error {
+		if row := x.order.Excerpt(x.w.rule.Contained, i, runs); row != nil {
+			return rows.Add(row)
 		}
 		return nil
 	})
@@ -68,7 +64,7 @@ func findExcerpts(ctx context.Context, w *Whole, similarities []float64) (found 
 	}
 	for more := true; more && err == nil; {
 		var index *dedup.Excerpts
-		if index, next, more, err = dedup.NewExcerpts(x.w.room()/2, rows.from(ctx, next)); err != nil {
+		if index, next, more, err = dedup.NewExcerpts(x.w.room()/2, rows.From(ctx, next)); err != nil {
 			return nil, err
 		}
 		if err = x.round(ctx, index, found); more && err == nil {
@@ -85,9 +81,9 @@ func findExcerpts(ctx context.Context, w *Whole, similarities []float64) (found 
 // round finds the sources of the texts in an index.
 func (x *excerpts) round(ctx context.Context, index *dedup.Excerpts, found *dedup.Taken) error {
 	sources := make([]bool, len(x.w.short))
-	err := x.read(ctx, func(i int, runs dedup.Set) error {
+	err := x.Each(ctx, func(i int32, runs dedup.Set) error {
 		index.Of(runs, func(other int32) bool {
-			sources[i] = other > int32(i)
+			sources[i] = other > i
 			return !sources[i]
 		})
 		return nil
@@ -111,7 +107,7 @@ func (x *excerpts) round(ctx context.Context, index *dedup.Excerpts, found *dedu
 // contained records each later text that the leader contains, except texts that are already in a
 // cluster.
 func (x *excerpts) contained(ctx context.Context, index *dedup.Excerpts, leader int, found *dedup.Taken) error {
-	source, err := x.set(ctx, int32(leader))
+	source, err := x.Set(ctx, int32(leader))
 	if err != nil {
 		return err
 	}
@@ -121,7 +117,7 @@ func (x *excerpts) contained(ctx context.Context, index *dedup.Excerpts, leader 
 		}
 		x.w.compared++
 		var runs dedup.Set
-		if runs, err = x.set(ctx, other); err != nil {
+		if runs, err = x.Set(ctx, other); err != nil {
 			return false
 		}
 		if share, ok := x.w.rule.Contains(runs, source); ok {
@@ -130,11 +126,6 @@ func (x *excerpts) contained(ctx context.Context, index *dedup.Excerpts, leader 
 		return true
 	})
 	return err
-}
-
-// set returns the runs of a text.
-func (x *excerpts) set(ctx context.Context, text int32) (dedup.Set, error) {
-	return x.w.cached(ctx, x.runs, text, func(p wording) dedup.Set { return dedup.Runs(&x.canon, p.text) })
 }
 
 // measureAlike sets w.alike to the exact resemblances of the whole texts of all pairs.

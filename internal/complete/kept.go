@@ -4,15 +4,12 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"encoding/binary"
+	"encoding/gob"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"hash"
-	"math"
 	"slices"
 
-	"skink/base/field"
 	"skink/dedup"
 	"skink/store"
 	"skink/store/precedence"
@@ -42,20 +39,16 @@ import (
 
 // keptVersion is the version of the cached form. Increase it with each change that affects the
 // result of a comparison.
-const keptVersion = 7
+const keptVersion = 8
 
-// A keptMatches is the beginning of a cached comparison, a line of JSON. The pairs follow it: for each
-// pair, the difference of its leader to that of the previous pair and the difference of its text to
-// the leader, both as varints, and then its resemblance in eight bytes. If the rule is containment, the
-// share that is contained comes first, and then the resemblance. All is compressed in the same way as
+// A keptMatches is a cached comparison. It is written by package gob, and compressed in the same way as
 // texts, so damage is detected.
 type keptMatches struct {
-	State        string    `json:"state"`
-	Similarities []float64 `json:"similarities"`
-	Pairs        int       `json:"pairs"`
-	Next         int32     `json:"next"` // text at which the next round begins, or complete
-
-	pairs []dedup.Take
+	State        string
+	Similarities []float64
+	Next         int32 // text at which the next round begins, or complete
+	Pairs        []dedup.Take
+	Alike        []float64 // see clustering; nil until the comparison is complete
 }
 
 // complete is the value of keptMatches.Next after the last round.
@@ -110,23 +103,10 @@ func (w *Whole) remember(ctx context.Context, found *dedup.Taken, next int32) {
 		return
 	}
 	found.Sort()
-	k := keptMatches{State: w.state, Similarities: found.Similarities(), Pairs: len(found.Pairs()), Next: next}
-	b, err := json.Marshal(k)
-	if err != nil {
-		return
+	var b bytes.Buffer
+	if gob.NewEncoder(&b).Encode(keptMatches{w.state, found.Similarities(), next, found.Pairs(), w.alike}) == nil {
+		_ = w.Keep(ctx, w.keptName(), store.Pack(b.Bytes()))
 	}
-	b = append(b, '\n')
-	leader := int32(0)
-	for i, p := range found.Pairs() {
-		b = binary.AppendUvarint(b, uint64(p.Leader-leader))
-		b = binary.AppendUvarint(b, uint64(p.Text-p.Leader))
-		b = binary.BigEndian.AppendUint64(b, math.Float64bits(p.Resemblance))
-		if next == complete && w.rule.Contained > 0 {
-			b = binary.BigEndian.AppendUint64(b, math.Float64bits(w.alike[i]))
-		}
-		leader = p.Leader
-	}
-	_ = w.Keep(ctx, w.keptName(), store.Pack(b))
 }
 
 // recall returns the cached comparison. It returns nil if there is none, if the pages of the store
@@ -142,12 +122,7 @@ func (w *Whole) recall(ctx context.Context, similarities []float64) *dedup.Taken
 		return nil
 	}
 	var k keptMatches
-	head, rest, _ := bytes.Cut(b, []byte("\n"))
-	if json.Unmarshal(head, &k) != nil || k.State != w.state || k.Pairs > len(rest) {
-		return nil
-	}
-	alike, ok := k.unpack(rest, w.rule.Contained > 0)
-	if !ok {
+	if gob.NewDecoder(bytes.NewReader(b)).Decode(&k) != nil || k.State != w.state {
 		return nil
 	}
 	w.begun = k
@@ -159,22 +134,8 @@ func (w *Whole) recall(ctx context.Context, similarities []float64) *dedup.Taken
 	if err != nil {
 		return nil
 	}
-	w.alike = alike
+	w.alike = k.Alike
 	return found
-}
-
-// unpack reads the pairs and, if the rule is containment, their resemblances.
-func (k *keptMatches) unpack(b []byte, contained bool) (alike []float64, ok bool) {
-	in := field.Reader{Rest: b}
-	leader := int32(0)
-	for range k.Pairs {
-		leader += int32(in.Varint())
-		k.pairs = append(k.pairs, dedup.Take{Leader: leader, Text: leader + int32(in.Varint()), Resemblance: math.Float64frombits(in.Uint64())})
-		if contained && k.Next == complete {
-			alike = append(alike, math.Float64frombits(in.Uint64()))
-		}
-	}
-	return alike, !in.Bad
 }
 
 // restore returns the clusters that were stored.
@@ -183,7 +144,7 @@ func (w *Whole) restore(k *keptMatches) (*dedup.Taken, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, p := range k.pairs {
+	for _, p := range k.Pairs {
 		if !found.Take(p.Leader, p.Text, p.Resemblance) {
 			return nil, fmt.Errorf("read a cached comparison: %w: %+v", store.ErrCorrupt, p)
 		}

@@ -13,6 +13,7 @@ import (
 	"strconv"
 
 	"skink/dedup"
+	"skink/internal/join"
 	"skink/store"
 	"skink/store/precedence"
 )
@@ -128,7 +129,7 @@ func (r ranking) key(page *store.Record, s *precedence.Standing, place int) (key
 	if r.stored {
 		return binary.BigEndian.AppendUint32(key, uint32(place))
 	}
-	return appendText(s.Key(key), s.URL)
+	return join.AppendText(s.Key(key), s.URL)
 }
 
 // valueOf returns the value of the field of a page, or "" if it has none.
@@ -164,7 +165,7 @@ func (r ranking) appendValue(key []byte, value string) []byte {
 		}
 		key = binary.BigEndian.AppendUint64(append(key, numberKey), bits)
 	default:
-		key = appendText(append(key, textKey), value)
+		key = join.AppendText(append(key, textKey), value)
 	}
 	if !r.least {
 		for i := range key[start:] {

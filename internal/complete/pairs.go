@@ -8,6 +8,7 @@ import (
 	"math"
 
 	"skink/dedup"
+	"skink/internal/join"
 	"skink/store"
 )
 
@@ -23,46 +24,41 @@ type Pair struct {
 // if their texts are the same. bytes is [Options].Memory.
 func Pairs(ctx context.Context, s store.Reader, rule dedup.Rule, bytes int64) iter.Seq2[Pair, error] {
 	return func(yield func(Pair, error) bool) {
-		var rows sorter
+		var rows join.Sorter
 		w, err := readWhole(ctx, s, Options{Rule: rule, Memory: bytes})
 		if err == nil {
 			err = w.pairs(ctx, &rows)
 		}
 		if err != nil {
-			yield(Pair{}, errors.Join(err, rows.close()))
+			yield(Pair{}, errors.Join(err, rows.Close()))
 			return
 		}
-		for row, err := range rows.sorted() {
+		for row, err := range rows.Sorted() {
 			if !yield(pairOf(row), err) || err != nil {
 				break
 			}
 		}
-		if err := rows.close(); err != nil {
+		if err := rows.Close(); err != nil {
 			yield(Pair{}, err)
 		}
 	}
 }
 
 // pairs adds all pairs of pages to rows.
-func (w *Whole) pairs(ctx context.Context, rows *sorter) (err error) {
+func (w *Whole) pairs(ctx context.Context, rows *join.Sorter) error {
 	for i := range w.short { // also if the text is too short to compare
 		if err := w.addPairs(ctx, rows, int32(i), int32(i), 1); err != nil {
 			return err
 		}
 	}
-	c := newMatcher(w)
-	defer func() { err = errors.Join(err, c.entries.close()) }()
-	c.least = w.rule.Similarity
-	if err := c.index(ctx); err != nil {
-		return err
-	}
-	from := func(int32) float64 { return w.rule.Similarity }
-	add := func(a, b int32, resemblance float64) error { return w.addPairs(ctx, rows, a, b, resemblance) }
-	return c.join(ctx, 0, from, add, func(int32) {})
+	m := w.matcher(w.rule.Similarity)
+	m.From = func(int32) float64 { return w.rule.Similarity }
+	m.Take = func(a, b int32, resemblance float64) error { return w.addPairs(ctx, rows, a, b, resemblance) }
+	return m.Run(ctx, 0)
 }
 
 // addPairs adds the pairs of a page with text a and another page with text b.
-func (w *Whole) addPairs(ctx context.Context, rows *sorter, a, b int32, resemblance float64) error {
+func (w *Whole) addPairs(ctx context.Context, rows *join.Sorter, a, b int32, resemblance float64) error {
 	for p := range w.pages.of(int(a)) {
 		for q := range w.pages.of(int(b)) {
 			if a == b && q <= p {
@@ -76,8 +72,8 @@ func (w *Whole) addPairs(ctx context.Context, rows *sorter, a, b int32, resembla
 			if err != nil {
 				return err
 			}
-			row := appendText(appendText(nil, min(x, y)), max(x, y))
-			if err := rows.add(binary.BigEndian.AppendUint64(row, math.Float64bits(resemblance))); err != nil {
+			row := join.AppendText(join.AppendText(nil, min(x, y)), max(x, y))
+			if err := rows.Add(binary.BigEndian.AppendUint64(row, math.Float64bits(resemblance))); err != nil {
 				return err
 			}
 		}
@@ -87,8 +83,8 @@ func (w *Whole) addPairs(ctx context.Context, rows *sorter, a, b int32, resembla
 
 func pairOf(row []byte) (p Pair) {
 	if row != nil {
-		p.A, row = cutText(row)
-		p.B, row = cutText(row)
+		p.A, row = join.CutText(row)
+		p.B, row = join.CutText(row)
 		p.Resemblance = math.Float64frombits(binary.BigEndian.Uint64(row))
 	}
 	return p

@@ -23,9 +23,9 @@ import (
 
 // counted returns a function that calls take and reports progress. It begins a new step, in which
 // each text is one part.
-func (w *Whole) counted(take func(int, dedup.Set) error) func(int, dedup.Set) error {
+func (w *Whole) counted(take func(int32, dedup.Set) error) func(int32, dedup.Set) error {
 	step, done := w.progress.next(len(w.short)), 0
-	return func(i int, s dedup.Set) error {
+	return func(i int32, s dedup.Set) error {
 		done++
 		step(done)
 		return take(i, s)
@@ -35,47 +35,27 @@ func (w *Whole) counted(take func(int, dedup.Set) error) func(int, dedup.Set) er
 // readAll calls shingle for each text for which done is false, and passes the resulting shingles to
 // take. The order of texts is arbitrary, and calls of take do not overlap. When readAll returns,
 // done is true for all texts.
-func (w *Whole) readAll(ctx context.Context, done []bool, shingle func(canon *dedup.Text, p wording) dedup.Set, take func(i int, s dedup.Set) error) error {
-	if w.sparing {
-		var canon dedup.Text
-		return w.passOver(ctx, done, func(i int, p wording) error {
-			return take(i, shingle(&canon, p))
-		})
-	}
-	type numbered struct {
-		at int
-		wording
-	}
-	read := make(chan numbered)
+func (w *Whole) readAll(ctx context.Context, done []bool, shingle func(canon *dedup.Text, p wording) dedup.Set, take func(i int32, s dedup.Set) error) error {
 	workers, ctx := errgroup.WithContext(ctx)
-	workers.Go(func() error {
-		defer close(read)
-		return w.passOver(ctx, done, func(i int, p wording) error {
-			select {
-			case read <- numbered{i, p}:
-				return nil
-			case <-ctx.Done():
-				return ctx.Err()
-			}
-		})
-	})
-	var taking sync.Mutex                       // serializes calls of take
-	for range max(1, runtime.GOMAXPROCS(0)/2) { // half of the processors, because other goroutines read texts and run take
-		workers.Go(func() error {
-			var canon dedup.Text
-			for r := range read {
-				s := shingle(&canon, r.wording)
-				taking.Lock()
-				err := take(r.at, s)
-				taking.Unlock()
-				if err != nil {
-					return err
-				}
-			}
-			return nil
-		})
+	workers.SetLimit(max(1, runtime.GOMAXPROCS(0)/2)) // half of the processors, because other goroutines read texts and run take
+	canons := sync.Pool{New: func() any { return new(dedup.Text) }}
+	var taking sync.Mutex // serializes calls of take
+	one := func(i int, p wording) error {
+		canon := canons.Get().(*dedup.Text)
+		s := shingle(canon, p)
+		canons.Put(canon)
+		taking.Lock()
+		defer taking.Unlock()
+		return take(int32(i), s)
 	}
-	return workers.Wait()
+	err := w.passOver(ctx, done, func(i int, p wording) error {
+		if w.sparing {
+			return one(i, p)
+		}
+		workers.Go(func() error { return one(i, p) }) // waits for a worker
+		return ctx.Err()
+	})
+	return cmp.Or(workers.Wait(), err)
 }
 
 // A wording is the text of a page, and its language.

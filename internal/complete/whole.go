@@ -12,6 +12,7 @@ import (
 	"iter"
 
 	"skink/dedup"
+	"skink/internal/join"
 	"skink/internal/memory"
 	"skink/store"
 	"skink/store/precedence"
@@ -160,22 +161,16 @@ func (w *Whole) find(ctx context.Context, similarities []float64) (found *dedup.
 		}
 		return found, err
 	}
-	c := newMatcher(w)
-	found, err = c.find(ctx, similarities)
-	return found, errors.Join(err, c.entries.close())
+	return w.findAlike(ctx, similarities)
 }
 
 // room returns how many bytes the tables of a comparison may take. Some are for the pages and their
 // clusters, for caches and the store, and for garbage.
 func (w *Whole) room() int {
-	all := int(cmp.Or(w.memory, memory.Default))
-	return max(all/5*4-pageBytes*len(w.pages.ids)-otherBytes, all/16, 1)
+	return join.Room(cmp.Or(w.memory, memory.Default), pageBytes*len(w.pages.ids))
 }
 
-const (
-	pageBytes  = 60
-	otherBytes = 128 << 20
-)
+const pageBytes = 60
 
 // readWhole reads the records of a store and returns the texts of its pages, in order of
 // precedence, without comparing them.
@@ -185,22 +180,22 @@ func readWhole(ctx context.Context, s store.Reader, opt Options) (_ *Whole, err 
 	if w.order, err = precedence.Read(ctx, s, opt.Prefer...); err != nil {
 		return nil, err
 	}
-	state, rows, n := newState(opt), &sorter{}, 0
-	defer func() { err = errors.Join(err, rows.close()) }()
+	state, rows, n := newState(opt), &join.Sorter{}, 0
+	defer func() { err = errors.Join(err, rows.Close()) }()
 	for page, err := range s.Changes(ctx, "", store.WantRecord) {
 		if err := cmp.Or(err, ctx.Err()); err != nil {
 			return nil, err
 		}
 		state.add(page, w.order)
 		if r := &page.Record; r.Kind == store.Page && !r.NoText && r.Words > 0 {
-			if err := rows.add(w.rowOf(r, n)); err != nil {
+			if err := rows.Add(w.rowOf(r, n)); err != nil {
 				return nil, err
 			}
 			n++
 		}
 	}
 	w.state = state.String()
-	return w, w.rank(ctx, n, rows.sorted())
+	return w, w.rank(ctx, n, rows.Sorted())
 }
 
 // apply replaces the crawl's verdict in a record with that of the whole comparison.

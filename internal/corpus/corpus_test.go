@@ -256,8 +256,8 @@ func TestTabsUnchanged(t *testing.T) {
 	if plain.String() != sheet {
 		t.Errorf("got  %q\nwant %q", plain.String(), sheet)
 	}
-	note := "\tnear\t\"a\tb\"\t0.5\t\t\t\n"
-	want := strings.NewReplacer("\"text\"\n", "\"text\"\tskink_verdict\tskink_duplicate_of\tskink_resemblance\tskink_cluster\tskink_cluster_size\tskink_contaminated\n", "(album)\n", "(album)"+note, "\"\"\"\n", "\"\"\""+note, "\"b\"\n", "\"b\""+note).Replace(sheet)
+	note := "\tnear\t\"a\tb\"\t0.5\t\t\t\t\n"
+	want := strings.NewReplacer("\"text\"\n", "\"text\"\tskink_verdict\tskink_duplicate_of\tskink_resemblance\tskink_cluster\tskink_cluster_size\tskink_contaminated\tskink_removed\n", "(album)\n", "(album)"+note, "\"\"\"\n", "\"\"\""+note, "\"b\"\n", "\"b\""+note).Replace(sheet)
 	if noted.String() != want {
 		t.Errorf("got  %q\nwant %q", noted.String(), want)
 	}

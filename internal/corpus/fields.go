@@ -103,7 +103,7 @@ func (f *Fields) rankOf(value []byte) json.RawMessage {
 	if kind := valueKind(value); f.Rank == "" || kind != "string" && kind != "number" && kind != "boolean" {
 		return nil
 	}
-	return slices.Concat([]byte{'{'}, appendString(nil, f.Rank), []byte{':'}, value, []byte{'}'})
+	return slices.Concat([]byte{'{'}, appendJSON(nil, f.Rank), []byte{':'}, value, []byte{'}'})
 }
 
 // name returns "" if no field of the line contains a name.

@@ -15,6 +15,7 @@ package corpus
 
 import (
 	"context"
+	"errors"
 	"io"
 	"io/fs"
 	"iter"
@@ -67,6 +68,27 @@ func (in *Inputs) Find(ctx context.Context) (err error) {
 		}
 	}
 	return err
+}
+
+// ErrChanged means that the inputs were changed between two readings.
+var ErrChanged = errors.New("the files have changed since skink dedup first read them: do not change files while it is running")
+
+// Second begins to read the inputs a second time. The function find returns the record with a number. The
+// numbers must be in ascending order.
+func (in *Inputs) Second(ctx context.Context) (find func(num int) (*Record, error), stop func()) {
+	next, stop := iter.Pull2(in.Again().Records(ctx))
+	return func(num int) (*Record, error) {
+		for {
+			switch r, err, more := next(); {
+			case err != nil:
+				return nil, err
+			case !more || r.Num > num:
+				return nil, ErrChanged
+			case r.Num == num:
+				return r, nil
+			}
+		}
+	}, stop
 }
 
 // Read returns the number of bytes that have been read from files so far, before decompression. A

@@ -143,17 +143,18 @@ func (h *sheetHead) object(cells []string) []byte {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = append(append(appendString(b, name), ':'), appendString(nil, cells[i])...)
+		b = appendJSON(append(appendJSON(b, name), ':'), cells[i])
 	}
 	return append(b, '}')
 }
 
-func appendString(dst []byte, s string) []byte {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
+// appendJSON appends the JSON of a value that consists of strings, numbers and booleans.
+func appendJSON(dst []byte, v any) []byte {
+	b := bytes.NewBuffer(dst)
+	enc := json.NewEncoder(b)
 	enc.SetEscapeHTML(false)
-	_ = enc.Encode(s) // encoding a string cannot fail
-	return append(dst, bytes.TrimSuffix(b.Bytes(), []byte("\n"))...)
+	_ = enc.Encode(v) // encoding such a value cannot fail
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
 // elementUnit is the unit of Record.Line in a JSON array. Messages use it instead of "line".

@@ -39,6 +39,16 @@ type Note struct {
 	ClusterSize int     `json:"skink_cluster_size,omitzero"` // number of records in the cluster, from 1; 0 if it is not known
 
 	Contaminated []string `json:"skink_contaminated,omitempty"` // ids of the benchmark items that the record has runs of; in tables a JSON array
+	Removed      []Part   `json:"skink_removed,omitempty"`      // parts of the text that were removed; in tables a JSON array
+}
+
+// A Part is a part of a text that occurs before in the corpus. Start and End count characters (code
+// points) of the text as it was read, from 0; End is the place after the part.
+type Part struct {
+	Start       int     `json:"start"`
+	End         int     `json:"end"`
+	First       string  `json:"first"`       // name of the record with the first occurrence
+	Resemblance float64 `json:"resemblance"` // to the first occurrence, up to 1
 }
 
 // A Writer writes records of a corpus to a file. Close the Writer to complete the file.
@@ -123,11 +133,11 @@ func (w *Writer) Close() error {
 	return newLineSink(w.to, w.name, jsonLines).close()
 }
 
-var noteColumns = []table.Column{{Name: "skink_verdict"}, {Name: "skink_duplicate_of"}, {Name: "skink_resemblance", Type: table.Float}, {Name: "skink_cluster"}, {Name: "skink_cluster_size", Type: table.Integer}, {Name: "skink_contaminated"}}
+var noteColumns = []table.Column{{Name: "skink_verdict"}, {Name: "skink_duplicate_of"}, {Name: "skink_resemblance", Type: table.Float}, {Name: "skink_cluster"}, {Name: "skink_cluster_size", Type: table.Integer}, {Name: "skink_contaminated"}, {Name: "skink_removed"}}
 
 // cells returns the values of noteColumns. An empty one is "".
 func (n Note) cells() []any {
-	cells := []any{n.Verdict, n.DuplicateOf, "", n.Cluster, "", ""}
+	cells := []any{n.Verdict, n.DuplicateOf, "", n.Cluster, "", "", ""}
 	if n.DuplicateOf != "" {
 		cells[2] = n.Resemblance
 	}
@@ -137,6 +147,10 @@ func (n Note) cells() []any {
 	if n.Contaminated != nil {
 		ids, _ := json.Marshal(n.Contaminated) // cannot fail
 		cells[5] = string(ids)
+	}
+	if n.Removed != nil {
+		parts, _ := json.Marshal(n.Removed) // cannot fail, because the numbers are finite
+		cells[6] = string(parts)
 	}
 	return cells
 }
@@ -219,13 +233,18 @@ func (s *sheetSink) writeRow(cells []string, raw string, notes []string) error {
 		return s.out.Write(slices.Concat(cells, notes))
 	}
 	for _, n := range notes {
-		if strings.ContainsAny(n, "\t\n\r") {
-			n = `"` + strings.ReplaceAll(n, `"`, `""`) + `"`
-		}
-		raw += "\t" + n
+		raw += "\t" + tabCell(n)
 	}
 	_, err := s.rows.WriteString(raw + "\n")
 	return err
+}
+
+// tabCell returns a cell of TSV, in quotation marks if it must be.
+func tabCell(text string) string {
+	if strings.ContainsAny(text, "\t\n\r") || strings.HasPrefix(text, `"`) {
+		return `"` + strings.ReplaceAll(text, `"`, `""`) + `"`
+	}
+	return text
 }
 
 func (s *sheetSink) write(r *Record, note Note, annotate bool) error {
@@ -324,13 +343,7 @@ func (r *Record) appendLine(dst []byte) ([]byte, error) {
 	default:
 		l.Text = string(r.Raw)
 	}
-	b := bytes.NewBuffer(dst)
-	enc := json.NewEncoder(b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(l); err != nil {
-		return dst, fmt.Errorf("write %s: %w", r.Place(), err)
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+	return appendJSON(dst, l), nil
 }
 
 // withoutNote returns a JSON line without the members of an earlier note. A line that has none is
@@ -349,7 +362,7 @@ func withoutNote(line []byte) []byte {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = append(append(appendString(b, string(m.name)), ':'), m.value...)
+		b = append(append(appendJSON(b, string(m.name)), ':'), m.value...)
 	}
 	return append(b, '}')
 }

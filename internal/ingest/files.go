@@ -52,6 +52,7 @@ type file struct {
 	passed    *corpus.PassedError // why the record has no text, or nil
 	leaves    dedup.VerdictKind   // see Options.Screen
 	known     *store.Record       // stored before the run; nil if there was none
+	then      func() error        // what [EachRecord] does with the file in order
 }
 
 // A batch is a group of records that are processed together, because handling short texts one by
@@ -77,7 +78,7 @@ func (p *Pipeline) Files(ctx context.Context, records iter.Seq2[*corpus.Record, 
 	gathered, named := make(chan *batch), make(chan *batch)
 	group.Go(func() error {
 		defer close(gathered)
-		return p.gather(ctx, records, gathered)
+		return gather(ctx, records, p.reader.memory, p.opt.Documents, gathered)
 	})
 	read := inOrder(ctx, group, 2*runtime.GOMAXPROCS(0), gathered, func(ctx context.Context, b *batch) error {
 		return p.readFiles(ctx, b, opt.Judged != nil)
@@ -115,7 +116,7 @@ func eachBatch(ctx context.Context, in <-chan *batch, do func(*batch) error) err
 
 // gather groups records into batches and reserves memory for each. Batches get their memory in
 // order, so the first unfinished batch can always proceed.
-func (p *Pipeline) gather(ctx context.Context, records iter.Seq2[*corpus.Record, error], out chan<- *batch) error {
+func gather(ctx context.Context, records iter.Seq2[*corpus.Record, error], pool *memory.Pool, documents *document.Reader, out chan<- *batch) error {
 	var b batch
 	bytes := 0
 	pass := func() (err error) {
@@ -123,7 +124,7 @@ func (p *Pipeline) gather(ctx context.Context, records iter.Seq2[*corpus.Record,
 			return nil
 		}
 		next := b
-		if next.share, err = p.reader.memory.Take(ctx, next.cost(p.opt.Documents)); err != nil {
+		if next.share, err = pool.Take(ctx, next.cost(documents)); err != nil {
 			return err
 		}
 		b, bytes = batch{}, 0

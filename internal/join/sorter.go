@@ -1,4 +1,4 @@
-package complete
+package join
 
 import (
 	"bufio"
@@ -19,9 +19,9 @@ import (
 	"skink/store/disk"
 )
 
-// A sorter sorts rows of bytes that may not fit in memory. It sorts as many rows as fit, and writes
-// them to a temporary file as a run. At the end it merges the runs. The zero sorter is empty.
-type sorter struct {
+// A Sorter sorts rows of bytes that may not fit in memory. It sorts as many rows as fit, and writes
+// them to a temporary file as a run. At the end it merges the runs. The zero Sorter is empty.
+type Sorter struct {
 	limit int    // maximum size of the rows in memory; 0 means sorterBytes
 	rows  []byte // the rows in memory, one after the other
 	at    []span // where each of them is
@@ -32,15 +32,15 @@ type sorter struct {
 
 type span struct{ start, end uint32 }
 
-// sorterBytes bounds the memory of a sorter, without the spans. The buffers for merging the runs take
+// sorterBytes bounds the memory of a Sorter, without the spans. The buffers for merging the runs take
 // mergeBytes each.
 const (
 	sorterBytes = 16 << 20
 	mergeBytes  = 16 << 10
 )
 
-// add adds a copy of a row.
-func (s *sorter) add(row []byte) error {
+// Add adds a copy of a row.
+func (s *Sorter) Add(row []byte) error {
 	if len(s.rows)+len(row) > cmp.Or(s.limit, sorterBytes) && len(s.rows) > 0 {
 		if err := s.spill(); err != nil {
 			return fmt.Errorf("sort on disk: %w", err)
@@ -52,14 +52,14 @@ func (s *sorter) add(row []byte) error {
 	return nil
 }
 
-func (s *sorter) row(at span) []byte { return s.rows[at.start:at.end] }
+func (s *Sorter) row(at span) []byte { return s.rows[at.start:at.end] }
 
 // sort sorts the rows in memory.
-func (s *sorter) sort() {
+func (s *Sorter) sort() {
 	slices.SortFunc(s.at, func(a, b span) int { return bytes.Compare(s.row(a), s.row(b)) })
 }
 
-func (s *sorter) spill() (err error) {
+func (s *Sorter) spill() (err error) {
 	dir := disk.Space{Dir: os.TempDir()}
 	if size := int64(len(s.rows) + binary.MaxVarintLen32*len(s.at)); !dir.HasRoom(size) {
 		return fmt.Errorf("%s: %w: free some disk space, or set TMPDIR to a folder on a larger disk", dir.Dir, store.ErrFull)
@@ -83,8 +83,8 @@ func (s *sorter) spill() (err error) {
 	return err
 }
 
-// size returns the size of all rows in bytes.
-func (s *sorter) size() int {
+// Size returns the size of all rows in bytes.
+func (s *Sorter) Size() int {
 	size := len(s.rows)
 	if n := len(s.runs); n > 0 {
 		size += int(s.runs[n-1])
@@ -92,17 +92,19 @@ func (s *sorter) size() int {
 	return size
 }
 
-// close removes the temporary file.
-func (s *sorter) close() error {
+// Close removes the rows and the temporary file.
+func (s *Sorter) Close() error {
+	s.rows, s.at = nil, nil
 	if s.file == nil {
 		return nil
 	}
+	s.file = nil
 	return s.done()
 }
 
-// sorted yields the rows in ascending order of their bytes. A row is valid until the next one.
-// After sorted, the caller may iterate again, but must not add rows.
-func (s *sorter) sorted() iter.Seq2[[]byte, error] {
+// Sorted yields the rows in ascending order of their bytes. A row is valid until the next one.
+// After Sorted, the caller may iterate again, but must not add rows.
+func (s *Sorter) Sorted() iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		queue := priority.New(func(a, b *source) bool { return bytes.Compare(a.row, b.row) < 0 }, func(a *source) *priority.Spot[*source] { return &a.spot })
 		for _, from := range s.sources() {
@@ -124,10 +126,10 @@ func (s *sorter) sorted() iter.Seq2[[]byte, error] {
 	}
 }
 
-// from yields the rows from that of a text on. Rows begin as those of package dedup.
-func (s *sorter) from(ctx context.Context, text int32) iter.Seq2[[]byte, error] {
+// From yields the rows from that of a text on. Rows begin as those of package dedup.
+func (s *Sorter) From(ctx context.Context, text int32) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
-		for row, err := range s.sorted() {
+		for row, err := range s.Sorted() {
 			if err := cmp.Or(err, ctx.Err()); err != nil {
 				yield(nil, err)
 				return
@@ -146,7 +148,7 @@ type source struct {
 	spot priority.Spot[*source]
 }
 
-func (s *sorter) sources() []*source {
+func (s *Sorter) sources() []*source {
 	s.sort()
 	left := s.at
 	all := []*source{{next: func([]byte) ([]byte, error) {
@@ -189,9 +191,9 @@ func readRow(in *bufio.Reader, buffer []byte) ([]byte, error) {
 	return row, err
 }
 
-// appendText appends a text to a row, so that rows are in the order of their texts whatever follows.
+// AppendText appends a text to a row, so that rows are in the order of their texts whatever follows.
 // A zero byte ends the text, and 0xFF after it marks a zero byte of the text itself.
-func appendText(row []byte, text string) []byte {
+func AppendText(row []byte, text string) []byte {
 	for i := range len(text) {
 		if row = append(row, text[i]); text[i] == 0 {
 			row = append(row, 0xFF)
@@ -200,8 +202,8 @@ func appendText(row []byte, text string) []byte {
 	return append(row, 0, 1)
 }
 
-// cutText is the inverse of appendText.
-func cutText(row []byte) (text string, rest []byte) {
+// CutText is the inverse of AppendText.
+func CutText(row []byte) (text string, rest []byte) {
 	end := bytes.Index(row, []byte{0, 1})
 	return string(bytes.ReplaceAll(row[:end], []byte{0, 0xFF}, []byte{0})), row[end+2:]
 }

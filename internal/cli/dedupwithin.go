@@ -1,0 +1,87 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/spf13/pflag"
+
+	"skink/dedup"
+	"skink/internal/corpus"
+	"skink/internal/ingest"
+	"skink/internal/session"
+	"skink/internal/within"
+	"skink/report"
+)
+
+// withinFlags are the flags for removing parts of texts, instead of whole texts.
+type withinFlags struct {
+	unit  within.Unit // "" means whole texts
+	words int
+	left  float64
+}
+
+// defaultWithinWords is more than most headings and names have.
+const defaultWithinWords = 10
+
+var withinRules = []flagRule{
+	{"within-words,min-left", modifies, "within", ""},
+	{"within", excludes, "store,against,pairs,keep,statistics,decontaminate,rule=containment,format=csv,format=html", "parts of texts are removed, and no text is judged"},
+	{"within", ignores, "min-words,scheme,top", "they are about whole texts; see --within-words"},
+}
+
+func addWithinFlags(flags *pflag.FlagSet) *withinFlags {
+	f := &withinFlags{words: defaultWithinWords}
+	flags.Var(oneOf(&f.unit, within.Paragraph, within.Line, within.Sentence), "within", "remove from each text the paragraphs, lines or sentences that occur before, instead of whole texts")
+	flags.Var(whole(&f.words, 1, "1 or more"), "within-words", "`N` with --within: keep parts with fewer words than this, such as headings")
+	flags.Var(ratio(&f.left, 0, "a number from 0 to 1"), "min-left", "with --within: drop a text if less than this share of its words is left, or none")
+	return f
+}
+
+// cut removes the parts of the texts that occur before.
+func (d *dedupRun) cut(ctx context.Context, rule dedup.Rule, in *corpus.Inputs) (err error) {
+	if len(in.Fields.Text) > 1 {
+		return usagef("--within cuts the text of one field: specify one --text-field")
+	}
+	in.Documents = session.DocumentsOf(d.rule.settings(), *d.memory)
+	opt := within.Options{Unit: d.within.unit, Rule: rule, Words: d.within.words, Left: d.within.left,
+		Memory: *d.memory, Documents: in.Documents, InPlace: d.records.dir != "",
+		Files: ingest.FileOptions{Bad: d.reading.isBad, Passed: d.reading.passed.Add, Lacks: d.con.lacks}}
+	var cuts *within.Cuts
+	err = showWhile(d.con, d.quiet, func() string { return report.Bytes(in.Read()) + " read" }, func() (err error) {
+		cuts, err = within.Find(ctx, in, opt)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	defer func() { err = keepFirst(err, cuts.Close()) }()
+	t := &cuts.Tally
+	if t.Unique+t.Cut+t.Dropped == 0 {
+		return d.reading.nothing(int64(t.NoText))
+	}
+	if d.records.given() {
+		err = d.records.write(ctx, d.con, func(out *corpusOut) error { return cuts.Write(ctx, out.put) })
+		if err != nil {
+			return err
+		}
+	}
+	n := func(parts int) string { return report.Grouped(parts) }
+	if !d.quiet {
+		fmt.Fprintf(d.con.Err, "%s: %s unique, %s cut, %s dropped; %ss: %s kept, %s exact, %s near; records without text: %s%s\n", report.Counted(t.Unique+t.Cut+t.Dropped, "text"),
+			n(t.Unique), n(t.Cut), n(t.Dropped), d.within.unit, n(t.Kept.Parts), n(t.Exact.Parts), n(t.Near.Parts), n(t.NoText), d.reading.rest())
+	}
+	if d.con.files.Of("--out") == nil { // the records go to standard output
+		return nil
+	}
+	return d.out.write(ctx, d.con, func(w io.Writer) error {
+		if d.report.Format == report.JSON {
+			return writeLine(w, t)
+		}
+		_, err := fmt.Fprintf(w, "texts         %10s\n  unique      %10s\n  cut         %10s\n  dropped     %10s\n%-12s  %10s  %12s words\n  kept        %10s  %12s words\n  exact       %10s  %12s words removed\n  near        %10s  %12s words removed\n",
+			n(t.Unique+t.Cut+t.Dropped), n(t.Unique), n(t.Cut), n(t.Dropped), d.within.unit+"s", n(t.Kept.Parts+t.Exact.Parts+t.Near.Parts), n(t.Kept.Words+t.Exact.Words+t.Near.Words),
+			n(t.Kept.Parts), n(t.Kept.Words), n(t.Exact.Parts), n(t.Exact.Words), n(t.Near.Parts), n(t.Near.Words))
+		return err
+	})
+}
