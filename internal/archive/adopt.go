@@ -62,7 +62,7 @@ func Opened(ctx context.Context, dir string, s store.MetaReader) (all []LeftOpen
 // which queues them for another fetch. If requeue is nil, Adopt returns [ErrLacking] instead.
 // closed is false if there was nothing to close, because the file was empty or another process had
 // closed it.
-func Adopt(ctx context.Context, dir string, s pageReader, l LeftOpen, requeue requeue) (closed bool, lost int, err error) {
+func Adopt(ctx context.Context, dir string, s store.Reader, l LeftOpen, requeue requeue) (closed bool, lost int, err error) {
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("close the file %s in %s: %w", l.Name+opening, dir, err)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"iter"
 	"os"
 	"time"
 
@@ -21,11 +20,6 @@ import (
 // open file is truncated after the last response for a committed page. The store knows the
 // committed pages and the positions of their responses.
 
-type pageReader interface {
-	Changes(ctx context.Context, after store.Cursor, want store.Want) iter.Seq2[*store.Change, error]
-	Pages(ctx context.Context, ids []dedup.Hash, want store.Want) ([]*store.Content, error)
-}
-
 // An answeredPage is a committed page whose response should be in the open file.
 type answeredPage struct {
 	at   store.Archived
@@ -34,7 +28,7 @@ type answeredPage struct {
 
 // committed returns the committed pages whose responses should be in the open file that m names, in
 // the order of their commits.
-func committed(ctx context.Context, s pageReader, m *mark) (all []answeredPage, err error) {
+func committed(ctx context.Context, s store.Reader, m *mark) (all []answeredPage, err error) {
 	name, now := m.name(), time.Now().UTC()
 	for page, err := range s.Changes(ctx, m.Cursor, store.WantRecord) {
 		if err != nil {
@@ -52,7 +46,7 @@ func committed(ctx context.Context, s pageReader, m *mark) (all []answeredPage, 
 
 // A tail is an archive file that a killed process left open and that must be truncated.
 type tail struct {
-	store pageReader
+	store store.Reader
 	file  *os.File
 	name  string // name that the file will have once it is closed
 }

@@ -110,30 +110,25 @@ func (r *run) openArchive(ctx context.Context) (*archive.Archive, error) {
 	if overridden.Len() > 0 {
 		robots += "; " + strings.ReplaceAll(strings.TrimSpace(overridden.String()), "\n", "; ")
 	}
-	var refers []string
+	opt := to.Options
+	opt.Worker, opt.Scope, opt.Refers = worker, r.scope(), nil
 	for _, dir := range to.Refers {
 		files, err := Referred(dir)
 		if err != nil {
 			return nil, err
 		}
 		for _, f := range files {
-			refers = append(refers, f.Name)
+			opt.Refers = append(opt.Refers, f.Name)
 		}
 	}
-	a, lost, err := archive.Open(ctx, to.Dir, r.store, archive.Options{
-		Size:   to.Size,
-		Whole:  to.Whole,
-		Refers: refers,
-		Worker: worker,
-		Scope:  r.scope(),
-		Info: append(warc.Header{
-			{Name: "software", Value: "skink " + r.opt.Build.Version},
-			{Name: "format", Value: "WARC File Format 1.1"},
-			{Name: "conformsTo", Value: "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/"},
-			{Name: "robots", Value: robots},
-			{Name: "http-header-user-agent", Value: r.opt.Crawl.UserAgent},
-		}, to.Info...),
-	})
+	opt.Info = append(warc.Header{
+		{Name: "software", Value: "skink " + r.opt.Build.Version},
+		{Name: "format", Value: "WARC File Format 1.1"},
+		{Name: "conformsTo", Value: "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/"},
+		{Name: "robots", Value: robots},
+		{Name: "http-header-user-agent", Value: r.opt.Crawl.UserAgent},
+	}, to.Info...)
+	a, lost, err := archive.Open(ctx, to.Dir, r.store, opt)
 	if errors.Is(err, archive.ErrElsewhere) {
 		dir, _ := archive.FolderOf(ctx, r.store, worker)
 		return nil, usagef("--warc %s: the archive of the crawl in %s is in %s: use that folder, or move its files to the new folder", to.Dir, r.store.Name, dir)

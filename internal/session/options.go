@@ -89,7 +89,7 @@ func Defaults() Options {
 	o := Options{
 		Crawl: crawler.Defaults(), Wanted: Wanted{Settings: DefaultSettings()}, Again: Again{Schedule: DefaultSchedule()},
 		Resume: func(Ending) string { return "" }, GoneAfter: ingest.DefaultGoneAfter, Learn: true, Budget: true, Memory: memory.Default,
-		Archive: Archive{Size: archive.DefaultSize},
+		Archive: Archive{Options: archive.Options{Size: archive.DefaultSize}},
 	}
 	o.Crawl.Scope, _ = crawler.NewScope(crawler.ScopeHost, nil, nil) // NewScope fails only for an invalid pattern, and there are none
 	return o
@@ -104,12 +104,10 @@ func DefaultSettings() store.Settings {
 	}
 }
 
+// An Archive says where and how responses are archived. Of the options, Run sets Worker and Scope.
 type Archive struct {
-	Dir    string      // "" means that responses are not archived
-	Size   int64       // file size in bytes at which a new file begins
-	Whole  bool        // store responses in full, even if the archive has the same bytes
-	Refers []string    // folders with archives to which records may refer
-	Info   warc.Header // fields about the crawl, from the user
+	Dir             string // "" means that responses are not archived
+	archive.Options        // Refers has folders instead of files, and Info has only the fields from the user
 }
 
 // AddInfo adds a field to a.Info, given as NAME=VALUE.

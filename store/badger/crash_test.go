@@ -142,7 +142,8 @@ func checkCounts(t *testing.T, s *Store, want frontier.Counts) {
 	var scanned frontier.PerState
 	err = s.scan(t.Context(), []byte{keyURL}, func(item *badgerdb.Item) error {
 		return item.Value(func(value []byte) error {
-			u, err := decodeKnown(value)
+			var u known
+			err := u.decode(value)
 			scanned[u.state]++
 			return err
 		})

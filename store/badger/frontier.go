@@ -245,10 +245,7 @@ func (b *batch) known(id dedup.Hash) (u known, err error) {
 
 func (s *Store) known(txn *badgerdb.Txn, id dedup.Hash) (u known, err error) {
 	if s.discovered.Load() {
-		found, err := get(txn, key1(keyURL, id[:]), func(value []byte) error {
-			u, err = decodeKnown(value)
-			return err
-		})
+		found, err := get(txn, key1(keyURL, id[:]), u.decode)
 		if err != nil || found {
 			return u, err
 		}
@@ -506,8 +503,8 @@ func (r reader) URLs(ctx context.Context, state frontier.State) iter.Seq2[string
 // outside calls fn with each URL outside the crawl.
 func (r reader) outside(ctx context.Context, fn func(known) error) error {
 	return scanValues(ctx, r.txn, keyURL, func(_, value []byte) error {
-		u, err := decodeKnown(value)
-		if err != nil || u.state != frontier.Outside {
+		var u known
+		if err := u.decode(value); err != nil || u.state != frontier.Outside {
 			return err
 		}
 		return fn(u)

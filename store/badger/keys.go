@@ -28,7 +28,8 @@ import (
 //	                             deleted; see obsolete.go
 //	f HOST                     → a [frontier.Rest], as [store.AppendStruct] writes it, with
 //	                             the fields that outlive a run, and the last slot
-//	i                          → JSON of [postings.Manifest]: the files of the index
+//	i                          → a [postings.Manifest], as [store.AppendStruct] writes it: the
+//	                             files of the index
 //	k LEADER16 RANK8 NUM8      → empty; a member of the cluster of the page with
 //	                             id LEADER. RANK is the complement of the bits of
 //	                             the resemblance, a float64 of at least 0, so that the
@@ -96,7 +97,7 @@ import (
 // The keys written before it (t, s, o, and the u and q of links) may exist without it after a
 // crash. Such texts, sketches and links are never read.
 const (
-	layoutVersion = 22
+	layoutVersion = 23
 	skinkMagic    = 0x5C
 
 	keyCounters byte = 'c'
@@ -231,14 +232,14 @@ func (k known) encode() []byte {
 	return append(b, k.url...)
 }
 
-func decodeKnown(b []byte) (k known, err error) {
+func (k *known) decode(b []byte) error {
 	d := field.Reader{Rest: b}
 	k.state = frontier.State(d.Byte())
 	prio := d.Byte()
 	k.num = d.Varint()
 	k.place = position{levelAt(prio, d.Varint()), d.Varint(), int64(d.Varint())}
 	k.url = string(d.Rest)
-	return k, whole(d)
+	return whole(d)
 }
 
 // encodeQueued returns the value of a q or l key. It leaves out the priority and depth of a q key,

@@ -3,7 +3,6 @@ package badger
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -193,11 +192,9 @@ func (s *Store) loadAllRuns() error {
 func (s *Store) readManifestKey() (postings.Manifest, error) {
 	m := postings.Manifest{Next: 1}
 	err := s.db.View(func(txn *badgerdb.Txn) error {
-		_, err := get(txn, []byte{keyIndex}, func(value []byte) error {
-			if err := json.Unmarshal(value, &m); err != nil {
-				return fmt.Errorf("%w: the manifest of the index cannot be parsed: %v", store.ErrCorrupt, err)
-			}
-			return nil
+		_, err := get(txn, []byte{keyIndex}, func(value []byte) (err error) {
+			m, err = store.UnpackStruct[postings.Manifest](value)
+			return err
 		})
 		return err
 	})
@@ -207,11 +204,7 @@ func (s *Store) readManifestKey() (postings.Manifest, error) {
 // SaveManifest writes the manifest of the index. Only the index's own goroutine calls it, so it
 // needs no lock.
 func (s *Store) SaveManifest(m postings.Manifest) error {
-	value, err := json.Marshal(m)
-	if err != nil {
-		return err
-	}
-	return s.db.Update(func(txn *badgerdb.Txn) error { return txn.Set([]byte{keyIndex}, value) })
+	return s.db.Update(func(txn *badgerdb.Txn) error { return txn.Set([]byte{keyIndex}, store.AppendStruct(nil, &m)) })
 }
 
 // mayGrow returns an error if the store must not write, because the disk is nearly full or the

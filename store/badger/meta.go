@@ -8,7 +8,6 @@ import (
 
 	badgerdb "github.com/dgraph-io/badger/v4"
 
-	"skink/base/field"
 	"skink/store"
 )
 
@@ -25,29 +24,20 @@ import (
 // they are large, and change all the time.
 
 // A metaHead says where the pieces of a large named value are. The zero value means that the value
-// has no pieces.
+// has no pieces. It is stored as [store.AppendStruct] writes it, so its first byte is 1.
 type metaHead struct {
-	slot   byte // 1 or 2
-	pieces int
+	Slot   byte // 1 or 2
+	Pieces int
 }
 
 const largeMeta = 1 // first byte of a metaHead; a value from store.Pack begins with another byte
 
-func (h metaHead) encode() []byte {
-	return binary.AppendUvarint([]byte{largeMeta, h.slot}, uint64(h.pieces))
-}
-
 // headOf decodes a metaHead. It returns the zero value for a named value without pieces.
-func headOf(value []byte) (h metaHead, err error) {
+func headOf(value []byte) (metaHead, error) {
 	if len(value) == 0 || value[0] != largeMeta {
-		return h, nil
+		return metaHead{}, nil
 	}
-	d := field.Reader{Rest: value[1:]}
-	h.slot, h.pieces = d.Byte(), int(d.Varint())
-	if d.Bad {
-		err = fmt.Errorf("%w: the header of a named value is too short", store.ErrCorrupt)
-	}
-	return h, err
+	return store.UnpackStruct[metaHead](value)
 }
 
 // copiesOf returns the letters of the keys under which a named value is written.
@@ -59,7 +49,7 @@ func copiesOf(name string) []byte {
 }
 
 func (h metaHead) key(letter byte, name string, piece int) []byte {
-	key := append(key1(letter, name), 0, h.slot)
+	key := append(key1(letter, name), 0, h.Slot)
 	return binary.BigEndian.AppendUint16(key, uint16(piece))
 }
 
@@ -78,7 +68,7 @@ func meta(txn *badgerdb.Txn, name string) (value []byte, err error) {
 		return value, err
 	}
 	var packed []byte
-	for i := range h.pieces {
+	for i := range h.Pieces {
 		found, err := newest(txn, string(h.key(keyMeta, name, i)[1:]), func(b []byte) error {
 			packed = append(packed, b...)
 			return nil
@@ -134,13 +124,13 @@ func (b *batch) setMeta(name string, value []byte) error {
 	}
 	packed := store.Pack(value)
 	if len(packed) > partSize {
-		h := metaHead{slot: 3 - max(old.slot, 1), pieces: (len(packed) + partSize - 1) / partSize}
+		h := metaHead{Slot: 3 - max(old.Slot, 1), Pieces: (len(packed) + partSize - 1) / partSize}
 		for _, letter := range copiesOf(name) {
 			if err := b.cut(packed, func(piece int) []byte { return h.key(letter, name, piece) }); err != nil {
 				return err
 			}
 		}
-		packed = h.encode()
+		packed = store.AppendStruct(nil, &h)
 	}
 	if err := b.room(2, 2*len(packed)); err != nil {
 		return err
@@ -154,7 +144,7 @@ func (b *batch) setMeta(name string, value []byte) error {
 }
 
 func (b *batch) deletePieces(h metaHead, name string) error {
-	for i := range h.pieces {
+	for i := range h.Pieces {
 		for _, letter := range copiesOf(name) {
 			if err := b.drop(h.key(letter, name, i)); err != nil {
 				return err

@@ -144,7 +144,8 @@ func (m *remains) readURLs(ctx context.Context) error {
 
 func (m *remains) scanURLs(ctx context.Context, fn func(id dedup.Hash, u known)) error {
 	return scanValues(ctx, m.txn, keyURL, func(key, value []byte) error {
-		u, err := decodeKnown(value)
+		var u known
+		err := u.decode(value)
 		url, _ := frontier.Left(u.url)
 		if id := dedup.Hash(frontier.ID(url)); err == nil && string(key[1:]) == string(id[:]) {
 			fn(id, u)
@@ -156,12 +157,9 @@ func (m *remains) scanURLs(ctx context.Context, fn func(id dedup.Hash, u known))
 // stateOf returns the state in the u key of a page. ok is false if the key is lost or older than
 // the page's record.
 func (m *remains) stateOf(id dedup.Hash) (state frontier.State, ok bool) {
-	found, err := get(m.txn, key1(keyURL, id[:]), func(value []byte) error {
-		u, err := decodeKnown(value)
-		state, ok = u.state, u.num == m.last[id].num
-		return err
-	})
-	return state, ok && found && err == nil
+	var u known
+	found, err := get(m.txn, key1(keyURL, id[:]), u.decode)
+	return u.state, found && err == nil && u.num == m.last[id].num
 }
 
 // readQueue notes the pending URLs. A finished URL does not count: the write that removed it from

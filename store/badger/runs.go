@@ -65,14 +65,14 @@ func (r *run) encode() []byte {
 	return b
 }
 
-func decodeRun(b []byte) (r run, err error) {
+func (r *run) decode(b []byte) error {
 	d := field.Reader{Rest: b}
 	r.due = d.Signed()
 	for v := int64(0); len(d.Rest) > 0; {
 		v += d.Signed()
 		r.elems = append(r.elems, runElem{num: uint64(v >> 3), conditional: v&1 != 0, stays: v&2 != 0, fetched: v&4 != 0})
 	}
-	return r, whole(d)
+	return whole(d)
 }
 
 // positionOf returns the position of element i of a run whose key has the position last.
@@ -309,11 +309,7 @@ func scanRuns(ctx context.Context, txn *badgerdb.Txn, prefix []byte, fn func(hos
 			return nil
 		}
 		var r run
-		err := item.Value(func(value []byte) (err error) {
-			r, err = decodeRun(value)
-			return err
-		})
-		if err != nil {
+		if err := item.Value(r.decode); err != nil {
 			return err
 		}
 		return fn(string(host), key, &r)
@@ -337,11 +333,7 @@ func (b *batch) leaveRun(host string, in inRun, finished bool) error {
 // changeRun replaces an element of a run.
 func (b *batch) changeRun(host string, in inRun, to runElem) error {
 	var r run
-	_, err := b.get(queueKey(host, in.key), func(value []byte) (err error) {
-		r, err = decodeRun(value)
-		return err
-	})
-	if err != nil {
+	if _, err := b.get(queueKey(host, in.key), r.decode); err != nil {
 		return err
 	}
 	for i := range r.elems {
@@ -386,10 +378,7 @@ func (b *batch) endInRun(u *known, before uint64, e *store.Entry) error {
 // takeRun hands out up to n pending URLs of a run of host h, and appends their items to items.
 func (s *Store) takeRun(txn *badgerdb.Txn, h *waitingHost, l *lane, item *badgerdb.Item, key position, n int, items *[]frontier.Item) (int, error) {
 	var r run
-	err := item.Value(func(value []byte) (err error) {
-		r, err = decodeRun(value)
-		return err
-	})
+	err := item.Value(r.decode)
 	taken := 0
 	visits := readVisits(txn)
 	defer visits.close()

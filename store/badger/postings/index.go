@@ -171,15 +171,15 @@ const SegmentExt = ".postings"
 // A Manifest names the segment files that make up an index. The store keeps it; see
 // [ManifestStore].
 type Manifest struct {
-	Last     uint64         `json:"last"` // last visit whose postings are in the segments
-	Next     uint64         `json:"next"` // id for the next new segment
-	Segments []SegmentEntry `json:"segments,omitempty"`
+	Last     uint64 // last visit whose postings are in the segments
+	Next     uint64 // id for the next new segment
+	Segments []SegmentEntry
 }
 
 // A SegmentEntry identifies one segment file.
 type SegmentEntry struct {
-	ID    uint64 `json:"id"`
-	Level int    `json:"level"`
+	ID    uint64
+	Level int
 }
 
 // New returns an index whose files are in dir.
