@@ -246,11 +246,7 @@ func (s *Store) setCounts(ctx context.Context, worker string, g *frontier.Grant)
 		var held int
 		var next *int64
 		b := &pgx.Batch{}
-		seen := s.seen.Load()
-		b.Queue(turnSQL).QueryRow(func(row pgx.Row) error {
-			_, err := s.readTurn(row, seen)
-			return err
-		})
+		s.queueTurn(b, new(int64))
 		b.Queue(standingSQL, worker).QueryRow(func(row pgx.Row) error {
 			return row.Scan(&server, &now, &g.Workers, &g.Others, &held, &g.Waiting, &next)
 		})

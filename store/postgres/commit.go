@@ -171,11 +171,7 @@ type asks struct {
 func (s *Store) readBasis(ctx context.Context, c *commit) (*basis, error) {
 	known := &basis{pages: map[dedup.Hash]knownPage{}, lanes: lanes{}, stale: map[int]bool{}, held: map[frontier.Claim]bool{}}
 	b := &pgx.Batch{}
-	seen := s.seen.Load()
-	b.Queue(turnSQL).QueryRow(func(row pgx.Row) (err error) {
-		known.place, err = s.readTurn(row, seen)
-		return err
-	})
+	s.queueTurn(b, &known.place)
 	var pages, visits []id
 	var hosts []string
 	var keys, hashes, leaders asks

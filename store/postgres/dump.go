@@ -223,7 +223,7 @@ func (s *Store) Load(ctx context.Context, parts []*store.Part) error {
 		case p.Page != nil:
 			pages = append(pages, p.Page)
 		case p.Last != 0:
-			err = s.loadLast(ctx, int64(p.Last))
+			_, err = s.exec(ctx, "UPDATE turn SET place = greatest(place, $1) WHERE one = 1", int64(p.Last))
 		case p.Outside != "":
 			outside = append(outside, p.Outside)
 		default:
@@ -260,11 +260,6 @@ func (s *Store) loadHost(ctx context.Context, h *frontier.Host) error {
 	return err
 }
 
-func (s *Store) loadLast(ctx context.Context, place int64) error {
-	_, err := s.exec(ctx, "UPDATE turn SET place = greatest(place, $1) WHERE one = 1", place)
-	return err
-}
-
 // These statements write pages with their commit numbers. The first statement locks turn. If an
 // earlier attempt of the same call has written the pages, and only its response was lost, the
 // statement changes no row.
@@ -273,8 +268,6 @@ const (
 	loadPageSQL  = "INSERT INTO page (id, place, visit, hash, leader, resemblance, lane) SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::uuid[], $4::uuid[], $5::uuid[], $6::float8[], $7::bigint[])"
 	loadKeysSQL  = "INSERT INTO posting (key, place) SELECT * FROM unnest($1::bigint[], $2::bigint[])"
 	loadKnownSQL = "INSERT INTO known (hash, state, was, url) SELECT a.hash, a.state, 0, a.url FROM unnest($1::uuid[], $2::smallint[], $3::text[]) a(hash, state, url)"
-	loadCountSQL = `INSERT INTO counter (name, slot, n) SELECT a.name, $1, a.n FROM unnest($2::text[], $3::bigint[]) a(name, n) ORDER BY a.name
- ON CONFLICT (name, slot) DO UPDATE SET n = counter.n + excluded.n`
 )
 
 func (s *Store) loadPages(ctx context.Context, pages []*store.Placed) error {
@@ -283,9 +276,6 @@ func (s *Store) loadPages(ctx context.Context, pages []*store.Placed) error {
 	}
 	w := &writes{keys: map[uint64]bool{}, hashes: map[dedup.Hash]bool{}, placed: map[dedup.Hash]bool{}}
 	var places, postedAt []int64
-	var known []id
-	var states []int16
-	var urls []*string
 	counts := map[string]int64{}
 	for i, p := range pages {
 		e, err := p.Entry()
@@ -302,11 +292,7 @@ func (s *Store) loadPages(ctx context.Context, pages []*store.Placed) error {
 		if e.State == frontier.Unknown {
 			continue
 		}
-		var url *string
-		if e.State == frontier.Outside {
-			url = &e.Record.URL
-		}
-		known, states, urls = append(known, hashOf(e.Record.URL)), append(states, int16(e.State)), append(urls, url)
+		w.end(e, false)
 		counts["state "+strconv.Itoa(int(e.State))]++
 	}
 	for _, n := range w.postedBy {
@@ -329,8 +315,8 @@ func (s *Store) loadPages(ctx context.Context, pages []*store.Placed) error {
 			w.queueVisits(b)
 			b.Queue(loadPageSQL, w.page, places, w.visit, w.hash, w.leader, w.resemblance, w.lane)
 			b.Queue(loadKeysSQL, list(w.posted), list(postedAt))
-			b.Queue(loadKnownSQL, list(known), list(states), list(urls))
-			b.Queue(loadCountSQL, s.slot, names, ns)
+			b.Queue(loadKnownSQL, list(w.ended), list(w.endedAs), list(w.endedURL))
+			b.Queue(countSQL, attempt, s.slot, names, ns)
 			return tx.SendBatch(ctx, b).Close()
 		})
 	})

@@ -77,14 +77,8 @@ func (s *Store) lookup(ctx context.Context, asks []store.Ask) ([]store.Found, er
 		all[i].Full = make([]bool, len(a.Keys))
 	}
 	b := &pgx.Batch{}
-	seen := s.seen.Load()
-	b.Queue(turnSQL).QueryRow(func(row pgx.Row) error {
-		place, err := s.readTurn(row, seen)
-		for i := range all {
-			all[i].Mark = store.MarkAt(uint64(place))
-		}
-		return err
-	})
+	var place int64
+	s.queueTurn(b, &place)
 	if hashes != nil {
 		b.Queue(copiesSQL, hi, hashes, selves).Query(func(rows pgx.Rows) error { return readCopies(rows, all) })
 	}
@@ -95,7 +89,7 @@ func (s *Store) lookup(ctx context.Context, asks []store.Ask) ([]store.Found, er
 		return nil, err
 	}
 	for i := range all {
-		if all[i].Copy != nil {
+		if all[i].Mark = store.MarkAt(uint64(place)); all[i].Copy != nil {
 			all[i].Leaders, all[i].Full = nil, nil
 		}
 	}
@@ -122,6 +116,15 @@ func (s *Store) readTurn(row pgx.Row, seen int64) (place int64, err error) {
 	}
 	s.raiseSeen(place)
 	return place, nil
+}
+
+// queueTurn adds to b the statement that reads the number of the last commit.
+func (s *Store) queueTurn(b *pgx.Batch, place *int64) {
+	seen := s.seen.Load()
+	b.Queue(turnSQL).QueryRow(func(row pgx.Row) (err error) {
+		*place, err = s.readTurn(row, seen)
+		return err
+	})
 }
 
 func readCopies(rows pgx.Rows, all []store.Found) error {

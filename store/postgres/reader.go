@@ -252,9 +252,9 @@ func (s *Store) placeOf(ctx context.Context, c store.Cursor) (int64, error) {
 
 func (s *Store) place(ctx context.Context) (place int64, err error) {
 	err = s.try(ctx, func(ctx context.Context) error {
-		seen := s.seen.Load()
-		place, err = s.readTurn(s.pool.QueryRow(ctx, turnSQL), seen)
-		return err
+		b := &pgx.Batch{}
+		s.queueTurn(b, &place)
+		return s.pool.SendBatch(ctx, b).Close()
 	})
 	return place, err
 }

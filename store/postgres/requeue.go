@@ -72,11 +72,7 @@ func (s *Store) readRequeue(ctx context.Context, items []frontier.Item) (*requeu
 		ids[i], hashes[i] = dedup.HashOf([]byte(it.URL)), hashOf(it.URL)
 	}
 	b := &pgx.Batch{}
-	seen := s.seen.Load()
-	b.Queue(turnSQL).QueryRow(func(row pgx.Row) (err error) {
-		q.place, err = s.readTurn(row, seen)
-		return err
-	})
+	s.queueTurn(b, &q.place)
 	b.Queue(recordedSQL, ids, hashes).Query(func(rows pgx.Rows) error {
 		var i int
 		var p recordedPage

@@ -115,7 +115,7 @@ func TestReplace(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer s.Close()
-		if err := errors.Join(s.SetMeta(ctx, "name", []byte(name)), s.loadLast(ctx, int64(commits))); err != nil {
+		if err := errors.Join(s.SetMeta(ctx, "name", []byte(name)), s.Load(ctx, slices.Repeat([]*store.Part{{Last: uint64(commits)}}, min(commits, 1)))); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -123,7 +123,7 @@ func TestReplace(t *testing.T) {
 	if err := Replace(ctx, old.address, beside); !errors.Is(err, store.ErrInUse) {
 		t.Errorf("replace a store with other commits: %v", err)
 	}
-	if err := errors.Join(old.loadLast(ctx, 2), old.Close()); err != nil {
+	if err := errors.Join(old.Load(ctx, []*store.Part{{Last: 2}}), old.Close()); err != nil {
 		t.Fatal(err)
 	}
 	if err := Replace(ctx, old.address, beside); err != nil {
