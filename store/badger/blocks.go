@@ -27,17 +27,16 @@ func (r reader) scanRecords(ctx context.Context, from uint64, fn func(visitValue
 	it := r.txn.NewIterator(badgerdb.IteratorOptions{Prefix: []byte{keyBlock}})
 	defer it.Close()
 	list := blocks(it, from/pagesInBlock)
-	obsolete, stop := skipping(r.txn)
-	defer stop()
-	updates := &readVisits(r.txn).updates
-	defer updates.close()
+	visits := readVisits(r.txn)
+	defer visits.close()
 	var v visitValue
 	return scanBlocks(ctx, it, list, keyRecord, pageKey(keyRecord, from), func(item *badgerdb.Item) error {
 		v.num, v.update, v.alone = lastNum(item.Key()), v.update[:0], item.UserMeta() == aloneMeta
-		if obsolete(v.num) {
-			return nil
+		obsolete, err := visits.obsolete.get(v.num, exists)
+		if err != nil || obsolete {
+			return err
 		}
-		_, err := updates.get(v.num, func(value []byte) error {
+		_, err = visits.updates.get(v.num, func(value []byte) error {
 			v.update = append(v.update, value...)
 			return nil
 		})

@@ -26,7 +26,7 @@ func TestBlocks(t *testing.T) {
 	ctx := t.Context()
 	s := openTest(t, t.TempDir())
 	const block = pagesInBlock
-	all := []uint64{1, block - 1, block, block + 1, 2*block + 7, 9 * block, 300*block - 1, 1 << 40, maxNum - 1, maxNum}
+	all := []uint64{1, block - 1, block, block + 1, 2*block + 7, 9 * block, 300*block - 1, 1 << 40, 1<<63 - 2, 1<<63 - 1}
 	for i, place := range all {
 		commitAt(t, s, place, numbered(i))
 	}
@@ -81,8 +81,8 @@ func TestPostingsOfVisits(t *testing.T) {
 			if place >= from {
 				e := numbered(i)
 				want = append(want, fmt.Sprint([]postings.Posted{
-					{Num: postings.WithKind(place, postings.Band), Keys: e.Keys},
-					{Num: postings.WithKind(place, postings.Hash), Keys: []uint64{filterKey(e.Record.ID)}},
+					{Num: place, Kind: postings.Band, Keys: e.Keys},
+					{Num: place, Kind: postings.Hash, Keys: []uint64{filterKey(e.Record.ID)}},
 				}))
 			}
 		}

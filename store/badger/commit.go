@@ -219,7 +219,7 @@ func (b *batch) relink(num uint64, out []byte) error {
 
 // post adds visit num to the index under keys of one kind.
 func (b *batch) post(num uint64, kind postings.Kind, keys ...uint64) {
-	b.postings = append(b.postings, postings.Posted{Num: postings.WithKind(num, kind), Keys: keys})
+	b.postings = append(b.postings, postings.Posted{Num: num, Kind: kind, Keys: keys})
 	for _, key := range keys {
 		b.posted[postings.Mixed(key, kind)] = num
 	}

@@ -319,7 +319,3 @@ func whole(r field.Reader) error {
 	}
 	return nil
 }
-
-// maxNum is the highest possible visit number. The index stores a visit number in 63 bits and the
-// kind of the key in the 64th.
-const maxNum = 1<<63 - 1

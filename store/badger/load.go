@@ -116,7 +116,7 @@ func (v *visitValue) postings(sketches *cursor) (list []postings.Posted, err err
 	if v.alone {
 		found = append(found, filterKey(x.id))
 	}
-	return []postings.Posted{{Num: postings.WithKind(v.num, postings.Band), Keys: x.keys}, {Num: postings.WithKind(v.num, postings.Hash), Keys: found}}, nil
+	return []postings.Posted{{Num: v.num, Kind: postings.Band, Keys: x.keys}, {Num: v.num, Kind: postings.Hash, Keys: found}}, nil
 }
 
 // loadFrontier reads the positions of all pending URLs, which takes about 0.3 s for each million. A

@@ -28,20 +28,6 @@ const (
 	sweepStep  = 1000         // number of visits that one commit sweeps
 )
 
-// skipping returns two functions. obsolete reports whether a visit is obsolete in txn; it must be
-// called with ascending visit numbers. stop must be called at the end.
-func skipping(txn *badgerdb.Txn) (obsolete func(num uint64) bool, stop func()) {
-	it := txn.NewIterator(badgerdb.IteratorOptions{Prefix: []byte{keyObsolete}})
-	begun := false // the iterator starts at the first visit asked for, because many earlier keys may have been deleted
-	return func(num uint64) bool {
-		if !begun || it.Valid() && lastNum(it.Item().Key()) < num {
-			it.Seek(numKey(keyObsolete, num))
-			begun = true
-		}
-		return it.Valid() && lastNum(it.Item().Key()) == num
-	}, it.Close
-}
-
 // sweep deletes the data of some obsolete visits if a large enough share of all visits is obsolete.
 // The next call continues where this one stopped.
 func (b *batch) sweep() error {
@@ -79,7 +65,7 @@ func (b *batch) purge(num uint64) error {
 		for part, more := 0, true; more; part++ {
 			key := partKey(letter, num, part)
 			var err error
-			if more, err = b.get(key, func([]byte) error { return nil }); err != nil {
+			if more, err = b.get(key, exists); err != nil {
 				return err
 			}
 			if more {

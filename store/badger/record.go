@@ -105,18 +105,23 @@ type stored struct {
 }
 
 // A visitReader reads records and updates. In a transaction that writes, it may read only one visit.
-type visitReader struct{ records, updates cursor }
+type visitReader struct{ records, updates, obsolete cursor }
 
 func readVisits(txn *badgerdb.Txn) *visitReader {
 	return &visitReader{
-		records: cursor{txn: txn, key: func(num uint64) []byte { return pageKey(keyRecord, num) }},
-		updates: cursor{txn: txn, key: func(num uint64) []byte { return numKey(keyUpdate, num) }},
+		records:  cursor{txn: txn, key: func(num uint64) []byte { return pageKey(keyRecord, num) }},
+		updates:  cursor{txn: txn, key: func(num uint64) []byte { return numKey(keyUpdate, num) }},
+		obsolete: cursor{txn: txn, key: func(num uint64) []byte { return numKey(keyObsolete, num) }},
 	}
 }
+
+// exists is passed to functions that read a value to find out whether it exists.
+func exists([]byte) error { return nil }
 
 func (r *visitReader) close() {
 	r.records.close()
 	r.updates.close()
+	r.obsolete.close()
 }
 
 // stored returns the record of visit num. It is empty if there is none.

@@ -108,7 +108,6 @@ func isSince(due int64, record *store.Record) bool {
 
 // replaced reports whether an element is no longer the last visit of its page.
 func (e runElem) replaced(txn *badgerdb.Txn) (bool, error) {
-	exists := func([]byte) error { return nil }
 	obsolete, err := get(txn, numKey(keyObsolete, e.num), exists)
 	if err != nil || obsolete {
 		return true, err

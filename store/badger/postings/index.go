@@ -38,8 +38,7 @@
 //
 // All keys are hashed first (see [Mixed]), so that they are spread evenly and a segment's filter
 // can be filled in order. Text hashes are indexed like keys of sketches: the first half of the hash
-// is the key, and the kind of the key is the low bit of the posting's number. The caller compares
-// the other half with the record. The ids of pages whose URL was never in the frontier are indexed
+// is the key. The caller compares the other half with the record. The ids of pages whose URL was never in the frontier are indexed
 // in the same way. If they were badger keys, in random order, their cost would grow with their
 // number.
 //
@@ -150,14 +149,9 @@ const (
 	Hash             // the key is the first half of a text hash or page id
 )
 
-// KindOf and NumOf return the two parts of a posting's number, and WithKind combines them. The
-// number is the visit number times 2, plus the kind of the key.
-func KindOf(num uint64) Kind             { return Kind(num & 1) }
-func NumOf(num uint64) uint64            { return num >> 1 }
-func WithKind(num uint64, k Kind) uint64 { return num<<1 | uint64(k) }
-
 // Mixed returns a hash of a key and its kind. The index stores and looks up these hashes, because
-// they are evenly distributed even if the keys are not.
+// they are evenly distributed even if the keys are not. Keys of different kinds rarely have the same hash,
+// and the caller compares what it finds with the record or the text.
 func Mixed(key uint64, k Kind) uint64 { return splitmix.Mix(key ^ uint64(k)*0x9E3779B97F4A7C15) }
 
 // File returns the path of the segment file with the given id.
@@ -249,7 +243,8 @@ func (x *Index) Close() error {
 
 // Posted is a visit and the keys under which Post adds it.
 type Posted struct {
-	Num  uint64 // the visit number and the kind of Keys, combined by WithKind
+	Num  uint64 // number of the visit
+	Kind Kind   // of the keys
 	Keys []uint64
 }
 
@@ -260,7 +255,7 @@ func (x *Index) Post(list []Posted) error {
 	defer x.mu.Unlock()
 	for _, p := range list {
 		for _, key := range p.Keys {
-			x.fresh.add(posting{Mixed(key, KindOf(p.Num)), p.Num})
+			x.fresh.add(posting{Mixed(key, p.Kind), p.Num})
 		}
 	}
 	if x.fresh.len() < x.opt.Table || x.opt.ReadOnly {
@@ -327,7 +322,7 @@ func (x *Index) Find(ctx context.Context, key uint64, kind Kind, limit int, dst 
 	limit = max(limit, 0)
 	had := len(dst)
 	for want := limit + 1; ; want *= 4 {
-		if nums, err = x.collect(key, kind, want, dst[:had]); err != nil {
+		if nums, err = x.collect(key, want, dst[:had]); err != nil {
 			return dst[:had], false, err
 		}
 		got := nums[had:]
@@ -374,13 +369,13 @@ func (x *Index) maybe(key uint64) bool {
 }
 
 // collect appends to dst the numbers of the first want visits that were added under key, a hash
-// from [Mixed], with the given kind. It includes visits passed to Forget.
-func (x *Index) collect(key uint64, kind Kind, want int, dst []uint64) (nums []uint64, err error) {
+// from [Mixed]. It includes visits passed to Forget.
+func (x *Index) collect(key uint64, want int, dst []uint64) (nums []uint64, err error) {
 	had := len(dst)
 	x.mu.RLock()
-	nums = x.fresh.find(key, kind, want, dst)
+	nums = x.fresh.find(key, want, dst)
 	if x.full != nil {
-		nums = x.full.find(key, kind, want, nums)
+		nums = x.full.find(key, want, nums)
 	}
 	segments := x.segments
 	x.mu.RUnlock()
@@ -391,7 +386,7 @@ func (x *Index) collect(key uint64, kind Kind, want int, dst []uint64) (nums []u
 			if !s.filter.has(key, g) {
 				continue
 			}
-			if nums, err = s.find(key, kind, want, nums); err != nil {
+			if nums, err = s.find(key, want, nums); err != nil {
 				return dst, err
 			}
 		}

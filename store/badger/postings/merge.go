@@ -123,7 +123,7 @@ func (x *Index) replace(old []*segment, by *segment, of *postingTable) error {
 		x.manifest.Segments = append(x.manifest.Segments, SegmentEntry{s.id, s.level})
 	}
 	if of != nil {
-		x.manifest.Last = NumOf(of.nums[len(of.nums)-1])
+		x.manifest.Last = of.nums[len(of.nums)-1]
 	}
 	if err := x.store.SaveManifest(x.manifest); err != nil {
 		return err
@@ -205,7 +205,7 @@ func (x *Index) mergeInto(w *segmentWriter, readers []*segmentReader) error {
 			}
 		}
 		r := readers[first]
-		if !x.isGone(NumOf(r.p.num)) {
+		if !x.isGone(r.p.num) {
 			if err := w.add(r.p); err != nil {
 				return err
 			}

@@ -295,8 +295,8 @@ func (s *segment) start(i int) uint64 {
 }
 
 // find appends to dst the numbers of the first want visits that the segment has under key, a hash
-// from [Mixed], with the given kind.
-func (s *segment) find(key uint64, kind Kind, want int, dst []uint64) ([]uint64, error) {
+// from [Mixed].
+func (s *segment) find(key uint64, want int, dst []uint64) ([]uint64, error) {
 	// Begin one block before the first one whose first key is at least key, because the postings of
 	// key may begin inside that block.
 	i := max(0, sort.Search(s.blocks, func(i int) bool { return s.firstKey(i) >= key })-1)
@@ -308,14 +308,14 @@ func (s *segment) find(key uint64, kind Kind, want int, dst []uint64) ([]uint64,
 			return dst, err
 		}
 		for b.next() && b.p.key <= key {
-			if b.p.key < key || KindOf(b.p.num) != kind {
+			if b.p.key < key {
 				continue
 			}
 			if want <= 0 {
 				return dst, nil
 			}
 			want--
-			dst = append(dst, NumOf(b.p.num))
+			dst = append(dst, b.p.num)
 		}
 		if b.fields.Bad {
 			return dst, s.damaged(i)

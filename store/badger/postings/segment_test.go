@@ -49,7 +49,7 @@ func TestSegment(t *testing.T) {
 	var list []posting
 	post := func(key uint64, numbers int) {
 		for n := range uint64(numbers) {
-			list = append(list, posting{key, WithKind(3*n+1, Band)})
+			list = append(list, posting{key, 3*n + 1})
 			want[key] = append(want[key], 3*n+1)
 		}
 	}
@@ -65,7 +65,7 @@ func TestSegment(t *testing.T) {
 
 	for key, nums := range want {
 		for _, limit := range []int{1, 2, len(nums) - 1, len(nums), len(nums) + 1} {
-			got, err := s.find(key, Band, limit, []uint64{99})
+			got, err := s.find(key, limit, []uint64{99})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -78,12 +78,9 @@ func TestSegment(t *testing.T) {
 		}
 	}
 	for _, key := range []uint64{5, 1<<40 - 1, 1<<40 + 1, 1<<63 + 1, math.MaxUint64 - 1} {
-		if got, err := s.find(key, Band, 9, nil); err != nil || len(got) > 0 {
+		if got, err := s.find(key, 9, nil); err != nil || len(got) > 0 {
 			t.Errorf("key %d, which is not there: %v, %v", key, got, err)
 		}
-	}
-	if got, err := s.find(4, Hash, 9, nil); err != nil || len(got) > 0 {
-		t.Errorf("numbers of the other kind: %v, %v", got, err)
 	}
 	var read []posting
 	r := &segmentReader{s: s}
@@ -97,9 +94,9 @@ func TestSegment(t *testing.T) {
 
 // Equal postings are written once. Empty segments are never written.
 func TestSegmentOfOnePosting(t *testing.T) {
-	p := posting{7, WithKind(5, Hash)}
+	p := posting{7, 5}
 	s := writeTestSegment(t, []posting{p, p, p})
-	if got, err := s.find(7, Hash, 9, nil); err != nil || !slices.Equal(got, []uint64{5}) {
+	if got, err := s.find(7, 9, nil); err != nil || !slices.Equal(got, []uint64{5}) {
 		t.Errorf("got %v, %v", got, err)
 	}
 }
@@ -109,7 +106,7 @@ func TestSegmentDamaged(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var list []posting
 	for range 2000 {
-		list = append(list, posting{r.Uint64(), WithKind(r.Uint64N(1000), Band)})
+		list = append(list, posting{r.Uint64(), r.Uint64N(1000)})
 	}
 	name := writeTestSegment(t, list).file.Name()
 	whole, err := os.ReadFile(name)
@@ -126,11 +123,11 @@ func TestSegmentDamaged(t *testing.T) {
 			if !s.filter.has(p.key, splitmix.Mix(p.key)) {
 				return errors.New("forgotten")
 			}
-			nums, err := s.find(p.key, Band, 9, nil)
+			nums, err := s.find(p.key, 9, nil)
 			if err != nil {
 				return err
 			}
-			if !slices.Contains(nums, NumOf(p.num)) {
+			if !slices.Contains(nums, p.num) {
 				return errors.New("lost")
 			}
 		}

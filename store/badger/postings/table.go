@@ -5,8 +5,7 @@ import (
 	"math/bits"
 )
 
-// A posting records that a visit to a page has a key. key is hashed by [Mixed], and num combines
-// the number of the visit with the kind of the key; see [WithKind].
+// A posting records that the visit with the number num has a key, which is hashed by [Mixed].
 type posting struct{ key, num uint64 }
 
 func comparePostings(a, b posting) int {
@@ -90,16 +89,13 @@ func (t *postingTable) add(p posting) {
 
 // last returns the highest visit number under key, a hash from [Mixed], or 0 if there is none. This
 // is the number added last, because visit numbers ascend.
-func (t *postingTable) last(key uint64) uint64 { return NumOf(t.nums[t.slot(key).last]) }
+func (t *postingTable) last(key uint64) uint64 { return t.nums[t.slot(key).last] }
 
 // find appends to dst the numbers of the first want visits that were added under key, a hash from
-// [Mixed], with the given kind.
-func (t *postingTable) find(key uint64, kind Kind, want int, dst []uint64) []uint64 {
+// [Mixed].
+func (t *postingTable) find(key uint64, want int, dst []uint64) []uint64 {
 	for n := t.slot(key).first; n != 0 && want > 0; n = t.next[n] {
-		if KindOf(t.nums[n]) != kind {
-			continue
-		}
-		dst = append(dst, NumOf(t.nums[n]))
+		dst = append(dst, t.nums[n])
 		want--
 	}
 	return dst
