@@ -23,7 +23,11 @@ func (m *memory) Reallocate(size uint64) []byte {
 		return nil
 	}
 	if size > uint64(len(m.buf)) {
-		larger := make([]byte, m.sizeFor(size))
+		all := m.limit
+		if size <= small {
+			all = min(small, m.limit)
+		}
+		larger := make([]byte, all)
 		copy(larger, m.buf[:m.used])
 		m.buf = larger
 	}
@@ -42,11 +46,4 @@ func (m *memory) reset() {
 	}
 	clear(m.buf[:min(m.used, len(m.buf))])
 	m.used = 0
-}
-
-func (m *memory) sizeFor(size uint64) int64 {
-	if size <= small {
-		return min(small, m.limit)
-	}
-	return m.limit
 }

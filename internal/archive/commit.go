@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"os"
 
 	"skink/crawler"
 	"skink/frontier"
@@ -124,8 +123,7 @@ func (a *Archive) Has(r *store.Record) bool {
 	}
 	first := a.recordAt(r.Archive)
 	if first == nil && a.isOther(r.Archive.File) {
-		_, err := os.Stat(a.path(r.Archive.File))
-		return err != nil
+		return !a.isClosed(r.Archive.File)
 	}
 	return first != nil && (first.URI() == r.URL || r.Archive.Digest != "" && first.Header.Get("WARC-Payload-Digest") == r.Archive.Digest)
 }

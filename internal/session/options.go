@@ -104,7 +104,7 @@ func DefaultSettings() store.Settings {
 	}
 }
 
-// An Archive says where and how responses are archived. Of the options, Run sets Worker and Scope.
+// An Archive says where and how responses are archived. Run sets the options Worker and Scope.
 type Archive struct {
 	Dir             string // "" means that responses are not archived
 	archive.Options        // Refers has folders instead of files, and Info has only the fields from the user

@@ -30,10 +30,7 @@ func (r reader) counters(ctx context.Context) (c counters, err error) {
 		defer r.s.mu.Unlock()
 		return r.s.counters.clone(), nil
 	}
-	_, err = get(r.txn, []byte{keyCounters}, func(value []byte) error {
-		c, err = decodeCounters(value)
-		return err
-	})
+	_, err = get(r.txn, []byte{keyCounters}, c.decode)
 	return c, err
 }
 
@@ -54,4 +51,7 @@ func (r reader) Counts(ctx context.Context) (frontier.Counts, error) {
 	return c.URLs.Counts(), err
 }
 
-func decodeCounters(value []byte) (counters, error) { return store.UnpackStruct[counters](value) }
+func (c *counters) decode(value []byte) (err error) {
+	*c, err = store.UnpackStruct[counters](value)
+	return err
+}

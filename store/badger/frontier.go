@@ -321,8 +321,10 @@ func (s *Store) Take(ctx context.Context, c frontier.Claim, n int) ([]frontier.I
 	if err != nil {
 		return nil, fmt.Errorf("take URLs from the queue: %w", err)
 	}
-	if err := s.ripenOf(h); err != nil {
-		return nil, fmt.Errorf("take URLs of host %s from the queue: %w", c.Host, err)
+	if now := time.Now(); h.later > 0 && now.UnixNano() >= h.first {
+		if err := s.ripen([]*waitingHost{h}, now); err != nil {
+			return nil, fmt.Errorf("take URLs of host %s from the queue: %w", c.Host, err)
+		}
 	}
 	var items []frontier.Item
 	err = s.view(ctx, func(txn *badgerdb.Txn) error {
@@ -341,14 +343,6 @@ func (s *Store) Take(ctx context.Context, c frontier.Claim, n int) ([]frontier.I
 		return nil, fmt.Errorf("take URLs of host %s from the queue: %w", c.Host, err)
 	}
 	return items, nil
-}
-
-func (s *Store) ripenOf(h *waitingHost) error {
-	now := time.Now()
-	if h.later == 0 || now.UnixNano() < h.first {
-		return nil
-	}
-	return s.ripen([]*waitingHost{h}, now)
 }
 
 // takeFrom reads up to n URLs of lane l of host h from the disk, appends them to items, and marks

@@ -20,10 +20,7 @@ import (
 func (s *Store) load() error {
 	found := false
 	err := s.db.View(func(txn *badgerdb.Txn) (err error) {
-		found, err = get(txn, []byte{keyCounters}, func(value []byte) error {
-			s.counters, err = decodeCounters(value)
-			return err
-		})
+		found, err = get(txn, []byte{keyCounters}, s.counters.decode)
 		return err
 	})
 	if err != nil {

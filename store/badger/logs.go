@@ -142,8 +142,8 @@ func (l *memLog) note(e logEntry) {
 	if len(e.key) != 1 || e.key[0] != keyCounters {
 		return
 	}
-	if c, err := decodeCounters(e.value); err == nil {
-		l.counters = &c
+	if c := new(counters); c.decode(e.value) == nil {
+		l.counters = c
 	}
 }
 

@@ -102,28 +102,21 @@ func (r reader) PackedMembers(ctx context.Context, leaders []dedup.Hash) iter.Se
 		for _, leader := range leaders {
 			prefix := key1(keyMember, leader[:])
 			for it.Seek(prefix); it.ValidForPrefix(prefix); it.Next() {
-				member, err := r.member(ctx, lastNum(it.Item().Key()))
-				if err != nil {
+				num := lastNum(it.Item().Key())
+				p, err := r.packedAt(num, store.WantRecord)
+				if err == nil && p.Record == nil {
+					err = fmt.Errorf("%w: page %d belongs to the cluster, but has no record", store.ErrCorrupt, num)
+				}
+				if err = cmp.Or(err, ctx.Err()); err != nil {
 					return fmt.Errorf("read the members of cluster %s: %w", leader, err)
 				}
-				if err := yield(member); err != nil {
+				if err := yield(p.Record); err != nil {
 					return err
 				}
 			}
 		}
 		return nil
 	})
-}
-
-func (r reader) member(ctx context.Context, num uint64) ([]byte, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	p, err := r.packedAt(num, store.WantRecord)
-	if err == nil && p.Record == nil {
-		err = fmt.Errorf("%w: page %d belongs to the cluster, but has no record", store.ErrCorrupt, num)
-	}
-	return p.Record, err
 }
 
 func (r reader) packedAt(num uint64, want store.Want) (p store.Packed, err error) {

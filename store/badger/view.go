@@ -106,20 +106,16 @@ func (v *view) fill(dir string, found *inspection, logs []memLog) error {
 		if l.last == 0 {
 			continue
 		}
-		if err := v.copyLog(l); err != nil {
+		b, err := os.ReadFile(l.name)
+		if err != nil {
+			return err
+		}
+		clear(b[:logHead]) // the head may be damaged; zeros mean that the log is not encrypted
+		if err := os.WriteFile(filepath.Join(v.dir, filepath.Base(l.name)), b[:l.end], 0o666); err != nil {
 			return err
 		}
 	}
 	return writeManifest(filepath.Join(v.dir, badgerdb.ManifestFilename), m)
-}
-
-func (v *view) copyLog(l memLog) error {
-	b, err := os.ReadFile(l.name)
-	if err != nil {
-		return err
-	}
-	clear(b[:logHead]) // the head may be damaged; zeros mean that the log is not encrypted
-	return os.WriteFile(filepath.Join(v.dir, filepath.Base(l.name)), b[:l.end], 0o666)
 }
 
 const viewPrefix = "skink-read-"

@@ -119,10 +119,6 @@ func (n *snapshot) end() {
 	}
 }
 
-func collect[T any](ctx context.Context, s *Store, sql string, args []any, scan func(pgx.Row) (T, error)) (all []T, err error) {
-	return collectFrom(ctx, s.query, sql, args, scan)
-}
-
 func collectFrom[T any](ctx context.Context, query querier, sql string, args []any, scan func(pgx.Row) (T, error)) (all []T, err error) {
 	err = query(ctx, sql, args, func() { all = nil }, func(rows pgx.Rows) error {
 		v, err := scan(rows)
@@ -266,7 +262,7 @@ func (s *Store) End(ctx context.Context) (store.Cursor, error) {
 
 func (s *Store) Clusters(ctx context.Context) iter.Seq2[store.Cluster, error] {
 	return store.Listed(ctx, func() ([]store.Cluster, error) {
-		return collect(ctx, s, `SELECT leader, count(*) FROM page WHERE leader IS NOT NULL GROUP BY leader ORDER BY count(*) DESC, min(place)`, nil, func(row pgx.Row) (c store.Cluster, err error) {
+		return collectFrom(ctx, s.query, `SELECT leader, count(*) FROM page WHERE leader IS NOT NULL GROUP BY leader ORDER BY count(*) DESC, min(place)`, nil, func(row pgx.Row) (c store.Cluster, err error) {
 			return c, row.Scan((*id)(&c.Leader), &c.Members)
 		})
 	})
@@ -280,7 +276,7 @@ func (s *Store) Members(ctx context.Context, leaders []dedup.Hash) iter.Seq2[*st
  CROSS JOIN LATERAL (SELECT v.record::text, r.visit, p.resemblance, p.place FROM page p JOIN visit v ON v.id = p.visit` + lastVisit + ` WHERE p.leader = a.leader) m ORDER BY a.i, m.resemblance DESC, m.place`
 	return func(yield func(*store.Record, error) bool) {
 		for part := range slices.Chunk(leaders, maxClusters) {
-			for r, err := range store.Listed(ctx, func() ([]*store.Record, error) { return collect(ctx, s, sql, []any{ids(part)}, scanRecord) }) {
+			for r, err := range store.Listed(ctx, func() ([]*store.Record, error) { return collectFrom(ctx, s.query, sql, []any{ids(part)}, scanRecord) }) {
 				if !yield(r, err) || err != nil {
 					return
 				}

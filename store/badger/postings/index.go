@@ -69,6 +69,7 @@ package postings
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math/bits"
 	"os"
@@ -219,18 +220,13 @@ func (x *Index) removeOrphans() error {
 		named[x.File(e.ID)] = true
 	}
 	entries, err := os.ReadDir(x.dir)
-	if err != nil {
-		return err
-	}
 	for _, e := range entries {
 		name := filepath.Join(x.dir, e.Name())
 		if filepath.Ext(name) == SegmentExt && !named[name] {
-			if err := os.Remove(name); err != nil {
-				return err
-			}
+			err = errors.Join(err, os.Remove(name))
 		}
 	}
-	return nil
+	return err
 }
 
 // Close stops the goroutine and closes the files.
