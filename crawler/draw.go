@@ -173,11 +173,7 @@ func (o *Options) shares(page, file string) bool {
 
 // fetchPart fetches a file for a page being rendered.
 func (f *fetcher) fetchPart(ctx context.Context, ask ask) (a render.Answer, err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			a, err = render.Answer{}, &panicError{ask.url, v}
-		}
-	}()
+	defer rescue(ask.url, func(why error) { a, err = render.Answer{}, why })
 	x := f.posted(ctx, &ask)
 	if x == nil {
 		x, err = f.send(ctx, ask)

@@ -69,12 +69,10 @@ func (f *fetcher) close() {
 // ctx has ended, the page must be ignored, because the request may have been cut off.
 func (f *fetcher) fetch(ctx context.Context, item frontier.Item) (page *Page) {
 	page = &Page{Item: item, FetchedAt: time.Now()}
-	defer func() {
-		if v := recover(); v != nil {
-			page = &Page{Item: item, FetchedAt: page.FetchedAt}
-			page.fail(&panicError{item.URL, v})
-		}
-	}()
+	defer rescue(item.URL, func(err error) {
+		page = &Page{Item: item, FetchedAt: page.FetchedAt}
+		page.fail(err)
+	})
 	if item.Kind == frontier.Check {
 		return f.check(ctx, item)
 	}
@@ -115,4 +113,11 @@ type panicError struct {
 
 func (e *panicError) Error() string {
 	return fmt.Sprintf("panic while processing %s: %v", e.url, e.value)
+}
+
+// rescue must be deferred. If the function panics, it calls failed with an error that has the URL.
+func rescue(url string, failed func(error)) {
+	if v := recover(); v != nil {
+		failed(&panicError{url, v})
+	}
 }

@@ -114,12 +114,10 @@ const MaxHops = 10
 // body up to the limit for its kind, and sets the status, redirect or problem.
 func Replay(item frontier.Item, a wire.Answer, opt Options) (page *Page) {
 	page = &Page{Item: item, FetchedAt: a.At}
-	defer func() {
-		if v := recover(); v != nil {
-			page = &Page{Item: item, FetchedAt: a.At}
-			page.fail(&panicError{item.URL, v})
-		}
-	}()
+	defer rescue(item.URL, func(err error) {
+		page = &Page{Item: item, FetchedAt: a.At}
+		page.fail(err)
+	})
 	opt = opt.orDefaults()
 	page.fill(wire.Replay(a, opt.limit(purposeOf(item), 0), opt.Timeout), opt.renders(frontier.HostOf(item.URL)) != RenderOff)
 	return page

@@ -2,11 +2,13 @@ package crawler
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 
 	"golang.org/x/net/http/httpproxy"
 
+	"skink/crawler/access"
 	"skink/frontier"
 )
 
@@ -23,11 +25,8 @@ type proxyPicker struct {
 
 // newProxyPicker returns the picker for a crawl, or nil if the crawl uses no proxies.
 func newProxyPicker(opt *Options) *proxyPicker {
-	wanted := opt.Proxies.FromEnv || len(opt.Proxies.List) > 0
-	for _, h := range opt.Hosts {
-		wanted = wanted || len(h.Proxies) > 0
-	}
-	if !wanted {
+	ofHosts := slices.ContainsFunc(opt.Hosts, func(h access.Host) bool { return len(h.Proxies) > 0 })
+	if !ofHosts && !opt.Proxies.FromEnv && len(opt.Proxies.List) == 0 {
 		return nil
 	}
 	return &proxyPicker{opt: opt, env: httpproxy.FromEnvironment().ProxyFunc(), at: make(map[string]int)}
@@ -64,10 +63,7 @@ func (p *proxyPicker) fromEnv(host string) *url.URL {
 	if strings.HasSuffix(host, ":443") {
 		scheme = "https"
 	}
-	through, err := p.env(&url.URL{Scheme: scheme, Host: host})
-	if err != nil {
-		return nil
-	}
+	through, _ := p.env(&url.URL{Scheme: scheme, Host: host}) // nil with an error
 	return through
 }
 

@@ -95,11 +95,7 @@ const maxRobotsHops = 5
 // to robots.MaxBytes+1 bytes. An incomplete body is an error, because a rule may be missing. So is
 // an error status with Retry-After.
 func (f *fetcher) fetchRobots(ctx context.Context, robotsURL string) (status int, body []byte, err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			status, body, err = 0, nil, &panicError{robotsURL, v}
-		}
-	}()
+	defer rescue(robotsURL, func(why error) { status, body, err = 0, nil, why })
 	a := ask{url: robotsURL, purpose: forRobots, limit: robots.MaxBytes + 1, left: f.opt.Timeout}
 	for hops := 0; ; hops++ {
 		x, err := f.send(ctx, a)

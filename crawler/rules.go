@@ -3,9 +3,11 @@ package crawler
 import (
 	"cmp"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
+	"skink/crawler/access"
 	"skink/frontier"
 )
 
@@ -43,12 +45,7 @@ func (o *Options) HasHostBudgets() bool {
 	if b := o.HostBudget; b.Pages > 0 || b.Bytes > 0 || b.Requisites > 0 && o.Requisites {
 		return true
 	}
-	for _, h := range o.Hosts {
-		if h.Pages > 0 || h.Bytes > 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(o.Hosts, func(h access.Host) bool { return h.Pages > 0 || h.Bytes > 0 })
 }
 
 func (o *Options) maxPerHost() int {

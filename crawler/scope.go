@@ -304,10 +304,8 @@ func (s *Scope) patterns(url string, orders *Orders) (include, exclude []*regexp
 
 // match returns the first of the patterns that matches a URL, or nil.
 func match(patterns []*regexp.Regexp, url string) *regexp.Regexp {
-	for _, p := range patterns {
-		if p.MatchString(url) {
-			return p
-		}
+	if i := slices.IndexFunc(patterns, func(p *regexp.Regexp) bool { return p.MatchString(url) }); i >= 0 {
+		return patterns[i]
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package feed
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"encoding/json"
@@ -169,12 +170,7 @@ func NewBulk(s store.Reader, opt BulkOptions) (*Bulk, error) {
 	if opt.Left == nil {
 		opt.Left = release.Left{}
 	}
-	if opt.Bytes == 0 {
-		opt.Bytes = bulkBytes
-	}
-	if opt.Wait == 0 {
-		opt.Wait = bulkWait
-	}
+	opt.Bytes, opt.Wait = cmp.Or(opt.Bytes, bulkBytes), cmp.Or(opt.Wait, bulkWait)
 	u.Path = strings.TrimRight(u.Path, "/") + "/_bulk"
 	b := &Bulk{s: s, opt: opt, bulk: u.String(), cursor: opt.After, again: opt.Again, refused: map[dedup.Hash]bool{}}
 	for _, id := range opt.Again {

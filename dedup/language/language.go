@@ -20,10 +20,8 @@ func Primary(tag string) string {
 		return ""
 	}
 	tag = strings.ToLower(tag)
-	for i := range len(tag) {
-		if tag[i] < 'a' || tag[i] > 'z' {
-			return ""
-		}
+	if strings.ContainsFunc(tag, func(r rune) bool { return r < 'a' || r > 'z' }) {
+		return ""
 	}
 	switch tag {
 	case "und", "mul", "zxx", "mis": // ISO 639-2 codes for undetermined, multiple, no and uncoded languages

@@ -1,6 +1,7 @@
 package release
 
 import (
+	"slices"
 	"time"
 
 	"skink/dedup"
@@ -46,12 +47,7 @@ func (f *Filter) changeOf(r *store.Record, holds bool) store.ChangeKind {
 }
 
 func (f *Filter) everHeld(r *store.Record) bool {
-	for i := range r.Earlier {
-		if f.was(&r.Earlier[i]) {
-			return true
-		}
-	}
-	return forgets(r)
+	return forgets(r) || slices.ContainsFunc(r.Earlier, func(v store.Visit) bool { return f.was(&v) })
 }
 
 // held reports whether a feed contained the page before its last commit, or, if since is not zero,
@@ -63,10 +59,8 @@ func (f *Filter) held(r *store.Record, since time.Time) bool {
 	if since.IsZero() {
 		return f.was(&r.Earlier[0])
 	}
-	for i := range r.Earlier {
-		if v := &r.Earlier[i]; !v.At.After(since) {
-			return f.was(v)
-		}
+	if i := slices.IndexFunc(r.Earlier, func(v store.Visit) bool { return !v.At.After(since) }); i >= 0 {
+		return f.was(&r.Earlier[i])
 	}
 	return forgets(r)
 }

@@ -100,7 +100,7 @@ func Read(ctx context.Context, s store.Reader, opt Options) (*Audit, error) {
 	}
 	a := &Audit{
 		About: About{About: opt.About, Links: !opt.About.Settings.NoLinks},
-		s:     s, site: newSite(opt.AllFrom), rule: opt.Rule, cover: &coverage{gaps: slices.Clone(gaps), hosts: map[string]bool{}}, past: opt.Since,
+		s:     s, site: newSite(opt.AllFrom), rule: opt.Rule, cover: &coverage{Coverage{Gaps: slices.Clone(gaps)}, map[string]bool{}}, past: opt.Since,
 		patterns: patterns{map[int32][]string{}, map[string]int{}},
 	}
 	if opt.Pages != nil {

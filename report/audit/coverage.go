@@ -51,9 +51,8 @@ const (
 const gapExamples = 3
 
 type coverage struct {
-	fetched int64
-	gaps    []Gap // one for each element of the variable gaps
-	hosts   map[string]bool
+	Coverage // with all gaps, until read has returned
+	hosts    map[string]bool
 }
 
 // see counts a record. It skips requisites, and pages of other sites that were only checked for
@@ -70,7 +69,7 @@ func (c *coverage) see(r *store.Record) {
 	case r.Kind == store.Error && !r.Sitemap && !absent(r):
 		c.add("failed", r.URL)
 	default:
-		c.fetched++
+		c.Fetched++
 	}
 	if r.Kind == store.Page {
 		c.hosts[store.HostOf(r.URL)] = true
@@ -86,7 +85,7 @@ func absent(r *store.Record) bool {
 }
 
 func (c *coverage) add(gap, url string) {
-	g := &c.gaps[slices.IndexFunc(c.gaps, func(g Gap) bool { return g.Name == gap })]
+	g := &c.Gaps[slices.IndexFunc(c.Gaps, func(g Gap) bool { return g.Name == gap })]
 	if g.URLs++; len(g.Examples) < gapExamples {
 		g.Examples = append(g.Examples, url)
 	}
@@ -113,11 +112,9 @@ func (c *coverage) read(ctx context.Context, s store.Reader, known map[dedup.Has
 			}
 		}
 	}
-	all := Coverage{Fetched: c.fetched, Known: c.fetched, Gaps: []Gap{}}
-	for _, g := range c.gaps {
-		if g.URLs == 0 {
-			continue
-		}
+	c.Gaps, c.Known = slices.DeleteFunc(c.Gaps, func(g Gap) bool { return g.URLs == 0 }), c.Fetched
+	for i := range c.Gaps {
+		g := &c.Gaps[i]
 		slices.Sort(g.Examples)
 		if g.Name == "postponed" {
 			var err error
@@ -126,11 +123,10 @@ func (c *coverage) read(ctx context.Context, s store.Reader, known map[dedup.Has
 			}
 		}
 		if g.ofSite() {
-			all.Known += g.URLs
+			c.Known += g.URLs
 		}
-		all.Gaps = append(all.Gaps, g)
 	}
-	return all, nil
+	return c.Coverage, nil
 }
 
 func (g *Gap) ofSite() bool { return g.Name != unfollowed && g.Name != outside }
