@@ -33,16 +33,11 @@ type shell struct {
 
 type exchangeKey struct{}
 
+// newShell sets up a Colly collector that passes each request on, and does nothing else. It calls Init
+// because NewCollector would read settings from environment variables.
 func newShell(t *wire.Transport) *shell {
-	s := &shell{wire: t}
-	s.collector = newCollector(s)
-	return s
-}
-
-// newCollector returns a Colly collector that passes each request to t, and does nothing else. It calls Init because NewCollector would read settings from
-// environment variables.
-func newCollector(t http.RoundTripper) *colly.Collector {
 	c := new(colly.Collector)
+	s := &shell{c, t}
 	c.Init()
 	c.AllowURLRevisit = true        // the frontier decides which URLs are visited
 	c.IgnoreRobotsTxt = true        // package crawler obeys robots.txt itself; see robots_cache.go
@@ -51,8 +46,8 @@ func newCollector(t http.RoundTripper) *colly.Collector {
 	c.SetRequestTimeout(0)          // package wire limits the time of a request
 	c.DisableCookies()
 	c.SetRedirectHandler(func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse })
-	c.WithTransport(t)
-	return c
+	c.WithTransport(s)
+	return s
 }
 
 func (s *shell) do(x *wire.Exchange) error {

@@ -235,8 +235,7 @@ func (r *Reader) read(ctx context.Context, ask extract.Options, body []byte, med
 	if err != nil {
 		return nil, err
 	}
-	switch media {
-	case DOCX:
+	if media == DOCX {
 		return p.docx()
 	}
 	return p.epub(ask)

@@ -33,10 +33,10 @@ func NewStream(ctx context.Context, w io.Writer, s store.Reader) (*Stream, error
 // CatchUp writes the pages that were judged since the last call.
 func (f *Stream) CatchUp(ctx context.Context) error {
 	for page, err := range f.gate.Pages(ctx, f.s, store.WantText) {
-		if err != nil {
-			return fmt.Errorf("write feed: %w", err)
+		if err == nil {
+			f.line, err = appendLive(f.line[:0], page, false)
 		}
-		if f.line, err = appendLive(f.line[:0], page, false); err == nil && len(f.line) > 0 {
+		if err == nil && len(f.line) > 0 {
 			_, err = f.w.Write(f.line)
 		}
 		if err != nil {

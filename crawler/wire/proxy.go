@@ -9,7 +9,9 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -78,10 +80,8 @@ func (d *dialer) checkTarget(ctx context.Context, address string) error {
 		return err
 	}
 	addrs, _ := d.lookUp(ctx, name) // if the name cannot be resolved here, the proxy may be able to resolve it
-	for _, addr := range addrs {
-		if !d.permits(addr) {
-			return &PrivateError{address, addr.Unmap()}
-		}
+	if i := slices.IndexFunc(addrs, func(addr netip.Addr) bool { return !d.permits(addr) }); i >= 0 {
+		return &PrivateError{address, addrs[i].Unmap()}
 	}
 	return nil
 }

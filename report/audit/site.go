@@ -154,7 +154,10 @@ func (s *site) link(at int32, links []store.Link) {
 	var ways []int32
 	for _, l := range links {
 		if l.Kind == store.LinkListed {
-			s.list(at, l.URL)
+			if to, known := s.index(l.URL); known {
+				s.pages[to].listed++
+				s.pages[to].by = at
+			}
 			continue
 		}
 		switch {
@@ -209,13 +212,6 @@ func (p *page) use(l *store.Link) {
 func (s *site) index(url string) (at int32, known bool) {
 	at, known = s.at[dedup.HashOf([]byte(url))]
 	return at, known
-}
-
-func (s *site) list(sitemap int32, url string) {
-	if to, known := s.index(url); known {
-		s.pages[to].listed++
-		s.pages[to].by = sitemap
-	}
 }
 
 // way returns the URLs that the redirect with index at leads to, in order, not including the
