@@ -16,6 +16,7 @@ import (
 	"skink/dedup"
 	"skink/internal/corpus"
 	"skink/internal/decontaminate"
+	"skink/internal/newest"
 	"skink/internal/output"
 	"skink/report"
 	"skink/store"
@@ -138,16 +139,16 @@ func (f *corpusOutFlags) given() bool {
 type corpusOut struct {
 	unique, duplicates *corpus.Writer
 	shards             *corpus.Shards
-	statistics         statistics
+	statistics         report.Statistics
 	size               func(*store.Record) int // returns the size of the cluster of a page; nil if it is not known
 }
 
 // write opens the output files, calls fill with writers to them, and closes them. The files get
 // their names only if fill succeeds, so a failed run leaves older files unchanged.
 func (f *corpusOutFlags) write(ctx context.Context, con Console, fill func(*corpusOut) error) error {
-	out := &corpusOut{statistics: statistics{}}
+	out := &corpusOut{statistics: report.Statistics{}}
 	if to, judge := con.files.Of("--statistics"), fill; to != nil {
-		fill = func(out *corpusOut) error { return cmp.Or(judge(out), out.statistics.write(ctx, to)) }
+		fill = func(out *corpusOut) error { return cmp.Or(judge(out), to.Write(ctx, out.statistics.Write)) }
 	}
 	inner := func() error { return fill(out) }
 	if dir := con.files.Of("--out-dir"); dir != nil {
@@ -189,16 +190,16 @@ func into(ctx context.Context, file *output.File, annotate bool, to **corpus.Wri
 	}
 }
 
-// take writes a record to the duplicates if the verdict on its page is exact, near or
-// [decontaminate.Verdict], and otherwise to the unique records. A record without text has no verdict, and is kept.
+// take writes a record to the duplicates if the verdict on its page is exact, near,
+// [decontaminate.Verdict] or [newest.Verdict], and otherwise to the unique records. A record without text has no verdict, and is kept.
 func (o *corpusOut) take(r *corpus.Record, page *store.Record) error {
 	note := noteOf(page)
 	note.Contaminated = r.Contaminated
-	kept := page.Verdict != dedup.Exact && page.Verdict != dedup.Near && page.Verdict != decontaminate.Verdict
+	kept := page.Verdict != dedup.Exact && page.Verdict != dedup.Near && page.Verdict != decontaminate.Verdict && page.Verdict != newest.Verdict
 	if o.size != nil {
 		note.ClusterSize = o.size(page)
 	}
-	o.statistics.take(r, page, note.Verdict, kept)
+	o.statistics.Take(r.Input, page.Lang, note.Verdict, kept, page.Words, r.Size())
 	return o.put(r, note, kept)
 }
 

@@ -22,6 +22,7 @@ import (
 	"skink/internal/decontaminate"
 	"skink/internal/ingest"
 	"skink/internal/join"
+	"skink/internal/newest"
 	"skink/internal/output"
 	"skink/internal/session"
 	"skink/report"
@@ -64,6 +65,7 @@ This command prints the pairs of texts with a resemblance of at least 0.9:
 		{"unique", excludes, "out-dir", "both write the kept records"},
 		{"keep", excludes, "store", "a store judges records in the order in which they are read"},
 		{"keep", excludes, "pairs", "no text is kept or dropped"},
+		{"by-id", excludes, "store", "a different text with a known name counts as a new visit"},
 		{"against", excludes, "store", "texts are compared with a store that is not changed"},
 		{"against", excludes, "keep,pairs", "texts are compared in the order of the input"},
 	}),
@@ -115,6 +117,7 @@ type dedupRun struct {
 	reading     *reading
 	tests       *corpus.Inputs        // benchmark of --decontaminate
 	screen      *decontaminate.Screen // nil without it
+	replaced    newest.Replaced       // empty without --by-id
 	whole       *complete.Whole       // result of comparing all texts with each other; nil with --keep first
 }
 
@@ -134,6 +137,8 @@ func (d *dedupRun) run(ctx context.Context, args []string) (err error) {
 		}
 	}
 	switch {
+	case d.keep.newest:
+		err = readTwice("--by-id", args)
 	case !d.records.given():
 	case d.within.unit != "":
 		err = readTwice("--within", args)
@@ -236,12 +241,17 @@ func (d *dedupRun) judge(ctx context.Context, s store.Store, name string, in *co
 	if err := d.readBenchmark(ctx, set); err != nil {
 		return err
 	}
+	if d.keep.newest {
+		if err := d.findReplaced(ctx, in, set); err != nil {
+			return err
+		}
+	}
 	pipeline, err := d.pipeline(ctx, s, rule, set, in)
 	if err != nil {
 		return err
 	}
 	err = d.records.write(ctx, d.con, func(out *corpusOut) error {
-		defer out.statistics.addBenchmark(d.screen)
+		defer d.screen.Statistics(out.statistics)
 		if !d.keep.first() {
 			return d.takeBest(ctx, s, rule, pipeline, in, out)
 		}
@@ -274,8 +284,8 @@ func (d *dedupRun) judge(ctx context.Context, s store.Store, name string, in *co
 func (d *dedupRun) pipeline(ctx context.Context, s store.Store, rule dedup.Rule, set store.Settings, in *corpus.Inputs) (*ingest.Pipeline, error) {
 	in.Documents = session.DocumentsOf(set, *d.memory)
 	opt := ingest.Options{Rule: rule, Markdown: set.Markdown, NoLinks: true, Shared: isShared(d.store), Temporary: d.store == "", Memory: *d.memory, Documents: in.Documents}
-	if d.screen != nil {
-		opt.Screen = d.screen.Record
+	if d.screen != nil || d.replaced.Count > 0 {
+		opt.Screen = d.leaving
 	}
 	return ingest.New(ctx, s, opt)
 }
@@ -335,6 +345,9 @@ func (d *dedupRun) summarize(t store.Tally, names ingest.Names) {
 		if d.records.given() {
 			fmt.Fprint(d.con.Err, " (kept)")
 		}
+	}
+	if d.replaced.Count > 0 {
+		fmt.Fprintf(d.con.Err, "; replaced by later records: %s", report.Grouped(d.replaced.Count))
 	}
 	if names.Changed > 0 {
 		fmt.Fprintf(d.con.Err, "; changed: %s", report.Grouped(names.Changed))

@@ -22,7 +22,9 @@ import (
 	"skink/internal/complete"
 	"skink/internal/corpus"
 	"skink/internal/join"
+	"skink/internal/newest"
 	"skink/internal/session"
+	"skink/report"
 	"skink/store"
 	"skink/store/badger"
 	"skink/store/overlay"
@@ -30,6 +32,7 @@ import (
 
 type keepFlags struct {
 	keep    string
+	newest  bool // whether only the last record with each name is kept
 	against []string
 }
 
@@ -41,6 +44,7 @@ const (
 func addKeepFlags(flags *pflag.FlagSet) *keepFlags {
 	f := &keepFlags{}
 	flags.StringVar(&f.keep, "keep", keepFirstText, "`first|longest|FIELD` keep this text of each cluster, or that with the largest FIELD; FIELD:min keeps the smallest")
+	flags.BoolVar(&f.newest, "by-id", false, "of the records with the same name, keep only the last, before duplicates are found; the inputs are read once more")
 	flags.StringArrayVar(&f.against, "against", nil, "`PATH` also drop texts that duplicate a text in this store, file or folder, which is not changed (repeatable)")
 	return f
 }
@@ -234,14 +238,14 @@ func (d *dedupRun) keepBest(ctx context.Context, s store.Reader, rule dedup.Rule
 		if err != nil {
 			return err
 		}
-		if one.Contaminated {
+		if one.Contaminated || d.replaced.Has(r) {
 			t, err := r.Text(ctx, extract.Options{})
 			if err != nil {
 				return err
 			}
 			var left store.Record
 			left.Words, left.Lang = int(one.Words), t.Doc.Lang
-			if left.Verdict, err = d.screen.Record(ctx, r, extract.Options{}, &t); err != nil || left.Verdict != "" {
+			if left.Verdict, err = d.leaving(ctx, r, extract.Options{}, &t); err != nil || left.Verdict != "" {
 				return cmp.Or(err, out.take(r, &left))
 			}
 		}
@@ -281,4 +285,26 @@ func readTwice(flag string, paths []string) error {
 		}
 	}
 	return nil
+}
+
+// findReplaced finds the records that later ones with the same names replace.
+func (d *dedupRun) findReplaced(ctx context.Context, in *corpus.Inputs, set store.Settings) error {
+	again, documents := in.Again(), session.DocumentsOf(set, *d.memory)
+	defer documents.Close()
+	again.Documents = documents
+	return showWhile(d.con, d.quiet, func() string { return "reading the names: " + report.Bytes(again.Read()) }, func() (err error) {
+		d.replaced, err = newest.Find(ctx, again, documents, *d.memory)
+		return err
+	})
+}
+
+// leaving returns a verdict for a record that leaves before duplicates are judged.
+func (d *dedupRun) leaving(ctx context.Context, r *corpus.Record, ask extract.Options, t *corpus.Text) (dedup.VerdictKind, error) {
+	if d.replaced.Has(r) {
+		return newest.Verdict, nil
+	}
+	if d.screen == nil {
+		return "", nil
+	}
+	return d.screen.Record(ctx, r, ask, t)
 }

@@ -27,7 +27,7 @@ const defaultWithinWords = 10
 
 var withinRules = []flagRule{
 	{"within-words,min-left", modifies, "within", ""},
-	{"within", excludes, "store,against,pairs,keep,statistics,decontaminate,rule=containment,format=csv,format=html", "parts of texts are removed, and no text is judged"},
+	{"within", excludes, "store,by-id,against,pairs,keep,statistics,decontaminate,rule=containment,format=csv,format=html", "parts of texts are removed, and no text is judged"},
 	{"within", ignores, "min-words,scheme,top", "they are about whole texts; see --within-words"},
 }
 

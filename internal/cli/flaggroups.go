@@ -42,7 +42,7 @@ var flagGroups = map[string][]flagGroup{
 		section("What to read", "skink dedup --text-field abstract --id-field doi papers.jsonl.zst",
 			"include exclude text-field id-field", "documents max-bad"),
 		section("Duplicates", "skink dedup --keep longest --unique kept.jsonl pages.jsonl",
-			"similarity keep within", "against within-words min-left decontaminate ngram on-contaminated rule containment min-words shingle unit form scheme"),
+			"similarity keep within", "by-id against within-words min-left decontaminate ngram on-contaminated rule containment min-words shingle unit form scheme"),
 		section("Output", "skink dedup --unique kept.jsonl.gz pages.jsonl.gz",
 			"unique duplicates pairs format out", "out-dir annotate statistics top quiet"),
 		section("Storage and advanced options", "skink dedup --store corpus --memory 4GB texts",

@@ -90,6 +90,13 @@ func (s *Screen) Items() []*Item {
 	return slices.SortedStableFunc(slices.Values(s.items), func(a, b *Item) int { return cmp.Compare(b.Records.Load(), a.Records.Load()) })
 }
 
+// Statistics adds the items of the benchmark, with the numbers of contaminated records. It adds nothing if s is nil.
+func (s *Screen) Statistics(to report.Statistics) {
+	for _, i := range s.Items() {
+		to.Benchmark(i.ID, i.Outcome(), i.Records.Load(), i.Words)
+	}
+}
+
 const topItems = 5 // items in the summary
 
 // Summary returns lines about what was found, with the items that were found in most records.

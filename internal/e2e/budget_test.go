@@ -38,7 +38,7 @@ var budgets = map[string]int{
 	"internal/corpus":       2_800,
 	"internal/ingest":       4_600,
 	"internal/session":      4_375,
-	"report":                2_115,
+	"report":                2_150,
 	"report/audit":          4_100,
 	"store":                 1_690,
 	"store/badger":          4_925,
