@@ -81,21 +81,14 @@ func mendLogs(logs []memLog, tables uint64) (Loss, error) {
 		if !l.encrypted {
 			continue
 		}
-		if err := clearHead(l.name); err != nil {
+		f, err := os.OpenFile(l.name, os.O_WRONLY, 0)
+		if err == nil { // logs are never encrypted, and badger would refuse a log whose key it does not have
+			_, err = f.WriteAt(make([]byte, logKey), 0)
+			err = errors.Join(err, f.Close())
+		}
+		if err != nil {
 			return Loss{}, err
 		}
 	}
 	return loss, nil
-}
-
-// clearHead zeroes the number of the key in the header of a log. Logs are never encrypted, and
-// badger would refuse a log whose key it does not have.
-func clearHead(name string) error {
-	f, err := os.OpenFile(name, os.O_WRONLY, 0)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	_, err = f.WriteAt(make([]byte, logKey), 0)
-	return err
 }

@@ -92,12 +92,6 @@ type Options struct {
 	Step func(step string)
 }
 
-func (o Options) orDefault() Options {
-	o.Table = cmp.Or(o.Table, tablePostings)
-	o.Fan = cmp.Or(o.Fan, mergeAt)
-	return o
-}
-
 // An Index finds the visits that were added under a key.
 type Index struct {
 	dir   string
@@ -179,8 +173,9 @@ type SegmentEntry struct {
 
 // New returns an index whose files are in dir.
 func New(dir string, s ManifestStore, opt Options) *Index {
+	opt.Table, opt.Fan = cmp.Or(opt.Table, tablePostings), cmp.Or(opt.Fan, mergeAt)
 	x := &Index{
-		dir: dir, store: s, opt: opt.orDefault(),
+		dir: dir, store: s, opt: opt,
 		fresh: newPostingTable(), spare: newPostingTable(),
 		manifest: Manifest{Next: 1}, gone: map[uint64]bool{},
 		wake: make(chan struct{}, 1), closing: make(chan struct{}),
