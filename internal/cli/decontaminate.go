@@ -23,7 +23,7 @@ func addDecontaminateFlags(flags *pflag.FlagSet) *decontaminateFlags {
 	f := &decontaminateFlags{ngram: decontaminate.DefaultRun, action: decontaminate.Remove}
 	flags.StringArrayVar(&f.benchmark, "decontaminate", nil, "`PATH` find records that have a run of words of a record in this file or folder, such as a benchmark (repeatable)")
 	flags.Var(whole(&f.ngram, 1, "1 or more"), "ngram", "`N` with --decontaminate: number of words in a run")
-	flags.Var(oneOf(&f.action, decontaminate.Remove, decontaminate.Mark), "on-contaminated", "with --decontaminate: remove such records, or only mark them")
+	flags.Var(oneOf(&f.action, decontaminate.Remove, decontaminate.Cut, decontaminate.Mark), "on-contaminated", "with --decontaminate: remove such records, cut the runs out of them, or only mark them")
 	return f
 }
 
@@ -42,6 +42,9 @@ func (d *dedupRun) benchmark() *corpus.Inputs {
 func (d *dedupRun) readBenchmark(ctx context.Context, set store.Settings) error {
 	if d.contaminated.benchmark == nil {
 		return nil
+	}
+	if d.contaminated.action == decontaminate.Cut && len(d.corpus.fields.Text) > 1 {
+		return usagef("--on-contaminated cut changes one field: specify one --text-field")
 	}
 	in := d.tests
 	in.Documents = session.DocumentsOf(set, *d.memory)

@@ -167,12 +167,13 @@ type finder struct {
 	seen   []uint32 // by item: the last search that found it
 	search uint32
 
-	items []uint32 // items that the text has a run of, in ascending order
+	items []uint32     // items that the text has a run of, in ascending order
+	spans []dedup.Span // ranges of the text in bytes that have these runs, in order; they may overlap
 }
 
-// find sets items to those of a text.
+// find sets items and spans to those of a text.
 func (f *finder) find(text string) {
-	f.items = f.items[:0]
+	f.items, f.spans = f.items[:0], f.spans[:0]
 	f.search++
 	dedup.Rule{}.Read(&f.words, text, "")
 	for _, x := range []*index{&f.long, &f.short} {
@@ -187,24 +188,44 @@ func (f *finder) find(text string) {
 		}
 	}
 	slices.Sort(f.items)
+	slices.SortFunc(f.spans, func(a, b dedup.Span) int { return a.Start - b.Start })
 }
 
 // compare compares the words of the text from the i-th one on with those at the starts that have the
 // same hash.
 func (f *finder) compare(i int, hash uint64, starts []start) {
+	longest := 0
 	for _, s := range starts {
-		if s.hash != hash || f.seen[s.item] == f.search {
+		if s.hash != hash {
 			continue
 		}
-		item := f.Benchmark.items[s.item]
+		item, seen := f.Benchmark.items[s.item], f.seen[s.item] == f.search
 		n := min(f.run, item.Words)
-		if f.words.Len() < i+n {
+		if seen && n <= longest || f.words.Len() < i+n {
 			continue
 		}
 		rest, same := strings.CutPrefix(item.canon[s.at:], string(f.words.Run(i, n)))
-		if same && (rest == "" || rest[0] == ' ') {
+		if !same || rest != "" && rest[0] != ' ' {
+			continue
+		}
+		longest = max(longest, n)
+		if !seen {
 			f.seen[s.item] = f.search
 			f.items = append(f.items, s.item)
 		}
 	}
+	if longest > 0 {
+		f.spans = append(f.spans, dedup.Span{Start: f.words.Span(i).Start, End: f.words.Span(i + longest - 1).End})
+	}
+}
+
+// without returns a text without the spans.
+func (f *finder) without(text string) string {
+	var rest strings.Builder
+	at := 0
+	for _, s := range f.spans {
+		rest.WriteString(text[at:max(at, s.Start)])
+		at = max(at, s.End)
+	}
+	return rest.String() + text[at:]
 }

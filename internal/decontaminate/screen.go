@@ -21,6 +21,7 @@ type Action string
 
 const (
 	Remove Action = "remove" // the record leaves
+	Cut    Action = "cut"    // the runs are cut out of the text; the record leaves if no word is left, or if its text cannot be cut
 	Mark   Action = "mark"   // the record stays as it is
 )
 
@@ -37,28 +38,67 @@ type Screen struct {
 	read, hit, left atomic.Int64 // numbers of records: read, contaminated, and removed
 }
 
-// Record gives a record the ids of the items that its text has runs of. It returns [Verdict] if the
-// record leaves. Record may be called concurrently.
-func (s *Screen) Record(_ context.Context, r *corpus.Record, _ extract.Options, t *corpus.Text) (leaves dedup.VerdictKind, err error) {
-	if t.Doc == nil {
-		return "", nil
-	}
+// Record gives a record the ids of the items that its text has runs of, and may cut them out of r and t. It
+// returns [Verdict] if the record leaves. Record may be called concurrently. ask are the options for t.
+func (s *Screen) Record(ctx context.Context, r *corpus.Record, ask extract.Options, t *corpus.Text) (leaves dedup.VerdictKind, err error) {
 	f, ok := s.finders.Get().(*finder)
 	if !ok {
 		f = &finder{Benchmark: s.Benchmark, seen: make([]uint32, len(s.items))}
+		f.words.Locate()
 	}
 	defer s.finders.Put(f)
-	f.find(t.Doc.Text)
-	for _, i := range f.items {
+	items, left, err := f.screen(ctx, s.Action, r, ask, t)
+	slices.Sort(items)
+	items = slices.Compact(items)
+	for _, i := range items {
 		r.Contaminated = append(r.Contaminated, s.items[i].ID)
 	}
-	if len(f.items) > 0 && s.Action == Remove {
+	if left {
 		leaves = Verdict
 	}
-	if !s.Again {
-		s.count(f.items, leaves != "")
+	if err == nil && t.Doc != nil && !s.Again {
+		s.count(items, left)
 	}
-	return leaves, nil
+	return leaves, err
+}
+
+// screen returns the items that the text of a record has runs of, and whether the record leaves.
+func (f *finder) screen(ctx context.Context, action Action, r *corpus.Record, ask extract.Options, t *corpus.Text) (items []uint32, leaves bool, err error) {
+	for t.Doc != nil {
+		f.find(t.Doc.Text)
+		if len(f.items) == 0 {
+			return items, items != nil && f.words.Len() == 0, nil
+		}
+		items = append(items, f.items...)
+		if action != Cut || !r.Cuttable(t) {
+			return items, action != Mark, nil
+		}
+		if err := f.cut(ctx, r, ask, t); err != nil {
+			return items, false, err
+		}
+	} // the words around a cut may be another run
+	return items, items != nil, nil
+}
+
+// cut removes the runs from the text of a record. If they are not in the text as it stands in the record,
+// because invisible characters split its words, the cleaned text takes its place.
+func (f *finder) cut(ctx context.Context, r *corpus.Record, ask extract.Options, t *corpus.Text) error {
+	verbatim := ask
+	verbatim.Verbatim = true
+	whole, err := r.Text(ctx, verbatim)
+	if err != nil {
+		return err
+	}
+	if f.find(whole.Doc.Text); len(f.spans) == 0 {
+		whole = *t
+		f.find(t.Doc.Text)
+	}
+	rest, err := r.WithText(&whole, f.without(whole.Doc.Text))
+	if err == nil {
+		*r = *rest
+		*t, err = r.Text(ctx, ask)
+	}
+	return err
 }
 
 func (s *Screen) count(items []uint32, leaves bool) {

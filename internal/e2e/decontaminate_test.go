@@ -115,6 +115,14 @@ func TestLicencesDecontaminated(t *testing.T) {
 	if listed != items {
 		t.Errorf("the statistics have %d passages, want %d", listed, items)
 	}
+	cut := filepath.Join(dir, "cut.jsonl")
+	skink := buildSkink(t)
+	for _, args := range [][]string{{"--on-contaminated", "cut", "--unique", cut, "--duplicates", cut, corpus}, {cut}} {
+		out, err := exec.Command(skink, append([]string{"dedup", "--out", os.DevNull, "--decontaminate", test}, args...)...).CombinedOutput()
+		if err != nil || args[0] == cut && !strings.Contains(string(out), "contaminated: 0 of 2,") {
+			t.Errorf("%q: %v\n%s", args, err, out)
+		}
+	}
 	summary := fmt.Sprintf("contaminated: %d,%03d of 2,618 records", hits/1000, hits%1000)
 	t.Logf("%s, %d passages", summary, items)
 	if !strings.Contains(string(out), summary) || hits < 1000 {
