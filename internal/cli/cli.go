@@ -59,8 +59,6 @@ type command struct {
 	name  string
 	args  string // arguments as shown in the help, such as "[flags] PAGE..."; see checkUse
 	short string // one-line description
-	long  string // description printed by --help
-	more  string // details printed only by --help --all
 	setup func(flags *pflag.FlagSet) runFunc
 	rules []flagRule // which flags need or exclude others
 }

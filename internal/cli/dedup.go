@@ -38,26 +38,6 @@ var dedupCommand = command{
 	name:  "dedup",
 	args:  "[flags] PATH...",
 	short: "find duplicates among files",
-	long: `
-Compares the texts of files and folders as a crawl compares pages, and prints a report. The
-command reads HTML, PDF, DOCX, EPUB, Markdown, JSON Lines, JSON arrays, CSV, TSV,
-Parquet, web archives and plain text in UTF-8, whether or not they are compressed with gzip or
-zstd; - is standard input. --unique and --duplicates write the records to files instead.`,
-	more: `
-A file is JSON Lines if its name ends in .jsonl or .ndjson, or if its first line is an
-object with a text. skink looks for the text and the name of a record in fields with the
-usual names; --text-field and --id-field select other fields.
-
-In a folder, skink reads HTML, documents such as PDF, Markdown, JSON Lines, and text files
-such as *.txt and README. It skips hidden files. Files of other types are only counted, unless
---include matches them. skink counts files and records that cannot be read, and prints the
-names of the files. If two lines have the same name, the second line gets the name "NAME
-(FILE:LINE)". With --store, a text that the store already contains under the same name
-counts as known; a different text with this name counts as a new visit to the page.
-
-This command prints the pairs of texts with a resemblance of at least 0.9:
-
-  skink dedup --pairs --similarity 0.9 testdata/site`,
 	setup: setupDedup,
 	rules: slices.Concat(ruleRules, decontaminateRules, withinRules, []flagRule{
 		{"pairs", ignores, "format,top", "no report is printed"},

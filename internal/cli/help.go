@@ -59,7 +59,7 @@ func (c command) texts() (long, more string) {
 	file, _ := helpTexts.ReadFile("help/" + c.name + ".txt") // TestHelpExamples misses the example of a command without a file
 	text := strings.Replace(string(file), "{states}", termLines(store.URLStates()), 1)
 	long, more, _ = strings.Cut(text, "---\n")
-	return strings.TrimSpace(long + c.long), strings.TrimSpace(more + c.more)
+	return strings.TrimSpace(long), strings.TrimSpace(more)
 }
 
 func (c command) printHelp(w io.Writer, all bool) {
