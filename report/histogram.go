@@ -13,7 +13,7 @@ import (
 type histogramBar struct {
 	Label string
 	Count int64
-	Most  int64 // largest count in the histogram
+	All   int64 // sum of the counts of the histogram
 }
 
 // A histogram counts by class. Classes are in ascending order of what they contain.
@@ -25,9 +25,12 @@ func (h histogram) bars(label func(class int) string) (all []histogramBar) {
 	if len(classes) == 0 {
 		return nil
 	}
-	most := slices.Max(slices.Collect(maps.Values(h)))
+	sum := int64(0)
+	for _, n := range h {
+		sum += n
+	}
 	for class := classes[0]; class <= classes[len(classes)-1]; class++ {
-		all = append(all, histogramBar{label(class), h[class], most})
+		all = append(all, histogramBar{label(class), h[class], sum})
 	}
 	return all
 }

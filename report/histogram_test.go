@@ -19,7 +19,7 @@ func TestHistogram(t *testing.T) {
 	for _, n := range []int{2, 3, 3, 16, 31} {
 		sizes[size(n)]++
 	}
-	want := []histogramBar{{"2 to 3 pages", 3, 3}, {"4 to 7 pages", 0, 3}, {"8 to 15 pages", 0, 3}, {"16 to 31 pages", 2, 3}}
+	want := []histogramBar{{"2 to 3 pages", 3, 5}, {"4 to 7 pages", 0, 5}, {"8 to 15 pages", 0, 5}, {"16 to 31 pages", 2, 5}}
 	if got := sizes.bars(sizeLabel); !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
