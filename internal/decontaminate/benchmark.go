@@ -111,7 +111,7 @@ func Read(ctx context.Context, in *corpus.Inputs, run int) (b *Benchmark, err er
 }
 
 // add adds an item. names has the names of all items so far, because each file of a benchmark may
-// number its items from 0.
+// number its items from 0. The name of a private item is left out, because public records get the names.
 func (b *Benchmark) add(ctx context.Context, r *corpus.Record, names map[string]bool) error {
 	t, err := r.Text(ctx, extract.Options{SkipLang: true})
 	if _, passed := errors.AsType[*corpus.PassedError](err); passed || err == nil && t.Doc == nil {
@@ -119,6 +119,9 @@ func (b *Benchmark) add(ctx context.Context, r *corpus.Record, names map[string]
 	}
 	if err != nil {
 		return err
+	}
+	if t.Private {
+		t.URL = fmt.Sprintf("private record %d", r.Num+1)
 	}
 	if names[t.URL] {
 		t.URL = fmt.Sprintf("%s (%s)", t.URL, cmp.Or(r.Source(), r.Place()))
