@@ -15,8 +15,6 @@ import (
 	"skink/base/harmless"
 	"skink/dedup"
 	"skink/internal/corpus"
-	"skink/internal/decontaminate"
-	"skink/internal/newest"
 	"skink/internal/output"
 	"skink/report"
 	"skink/store"
@@ -190,12 +188,12 @@ func into(ctx context.Context, file *output.File, annotate bool, to **corpus.Wri
 	}
 }
 
-// take writes a record to the duplicates if the verdict on its page is exact, near,
-// [decontaminate.Verdict] or [newest.Verdict], and otherwise to the unique records. A record without text has no verdict, and is kept.
+// take writes a record to the unique records if the verdict on its page is unique or thin, and otherwise to the
+// duplicates. A record without text has no verdict, and is kept.
 func (o *corpusOut) take(r *corpus.Record, page *store.Record) error {
 	note := noteOf(page)
 	note.Contaminated = r.Contaminated
-	kept := page.Verdict != dedup.Exact && page.Verdict != dedup.Near && page.Verdict != decontaminate.Verdict && page.Verdict != newest.Verdict
+	kept := page.Verdict == dedup.Unique || page.Verdict == dedup.Thin || page.Verdict == ""
 	if o.size != nil {
 		note.ClusterSize = o.size(page)
 	}

@@ -105,11 +105,15 @@ func (d *dedupRun) run(ctx context.Context, args []string) (err error) {
 	paceCollector(*d.memory/heapShare, *d.memory, completePercent)
 	in := d.inputs(args)
 	d.tests = d.benchmark()
-	if err := cmp.Or(d.find(ctx, in), d.find(ctx, d.tests)); err != nil {
-		return err
-	}
 	if err := in.Fields.Check(); err != nil {
 		return usageError{Err: err}
+	}
+	rule, err := session.RuleOf(d.rule.settings())
+	if err := cmp.Or(err, d.keep.check(rule)); err != nil {
+		return err
+	}
+	if err := cmp.Or(d.find(ctx, in), d.find(ctx, d.tests)); err != nil {
+		return err
 	}
 	if d.records.dir != "" {
 		if d.records.files, err = d.records.checkShards(in); err != nil {
@@ -126,10 +130,6 @@ func (d *dedupRun) run(ctx context.Context, args []string) (err error) {
 		err = readTwice("--keep "+d.keep.keep, args)
 	}
 	if err != nil {
-		return err
-	}
-	rule, err := session.RuleOf(d.rule.settings())
-	if err := cmp.Or(err, d.keep.check(rule)); err != nil {
 		return err
 	}
 	if d.within.unit != "" {

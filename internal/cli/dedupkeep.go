@@ -125,7 +125,7 @@ func (d *dedupRun) overFiles(ctx context.Context, s store.Store, files []string,
 	defer remove()
 	defer func() { err = keepFirst(err, known.Close()) }()
 	flags := *d.dedupFlags
-	flags.records, flags.quiet = &corpusOutFlags{}, true
+	flags.records = &corpusOutFlags{}
 	of := &dedupRun{dedupFlags: &flags, con: d.con}
 	in := of.inputs(files)
 	if err := of.find(ctx, in); err != nil {
@@ -193,10 +193,10 @@ func (d *dedupRun) agree(ctx context.Context, s store.Store, name string, known 
 
 // # Keeping another text than the first
 //
-// The longest text of a cluster, or that with the largest field, is known only after all texts have been read. So if records must be
-// written, the corpus is read twice: first to judge the records, then to write them. Between the
-// two passes, a temporary file holds each record's number and the id of its page, because a large
-// corpus has too many records to keep these in memory.
+// The longest text of a cluster, or that with the largest field, is known only after all texts have been
+// read. So if records must be written, the corpus is read twice: first to judge the records, then to write
+// them. Between the two passes, a temporary file holds each record's number and the id of its page, because
+// a large corpus has too many records to keep these in memory.
 
 // A noted is a row of the temporary file: the number of a record and the ID of its page.
 type noted struct {
@@ -240,6 +240,9 @@ func (d *dedupRun) keepBest(ctx context.Context, s store.Reader, rule dedup.Rule
 		}
 		if one.Contaminated || d.replaced.Has(r) {
 			t, err := r.Text(ctx, extract.Options{})
+			if err == nil && t.Doc == nil {
+				err = corpus.ErrChanged
+			}
 			if err != nil {
 				return err
 			}

@@ -45,6 +45,7 @@ func (d *dedupRun) cut(ctx context.Context, rule dedup.Rule, in *corpus.Inputs) 
 		return usagef("--within cuts the text of one field: specify one --text-field")
 	}
 	in.Documents = session.DocumentsOf(d.rule.settings(), *d.memory)
+	defer in.Documents.Close()
 	opt := within.Options{Unit: d.within.unit, Rule: rule, Words: d.within.words, Left: d.within.left,
 		Memory: *d.memory, Documents: in.Documents, InPlace: d.records.dir != "",
 		Files: ingest.FileOptions{Bad: d.reading.isBad, Passed: d.reading.passed.Add, Lacks: d.con.lacks}}

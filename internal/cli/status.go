@@ -244,7 +244,7 @@ func listURLs(ctx context.Context, out io.Writer, s store.Reader, asked []sessio
 			return err
 		}
 		r := &page.Record
-		i := slices.IndexFunc(recorded, func(n session.NamedState) bool { return r.End() == n.State && n.Later == (r.Kind == store.Later) })
+		i := slices.IndexFunc(recorded, func(n session.NamedState) bool { return r.End() == n.State })
 		if i < 0 {
 			continue
 		}

@@ -91,10 +91,11 @@ func (w *Whole) rowOf(r *store.Record, place int) []byte {
 	if standing.Names != "" {
 		one.Names = dedup.HashOf([]byte(standing.Names))
 	}
-	if w.by.valueOf(r) != "" {
+	value := w.by.valueOf(r)
+	if value != "" {
 		w.ranked++
 	}
-	b, _ := binary.Append(w.by.key(r, &standing, place), binary.BigEndian, one) // all fields have a fixed size
+	b, _ := binary.Append(w.by.key(value, &standing, one.Words, place), binary.BigEndian, one) // all fields have a fixed size
 	return b
 }
 
@@ -116,15 +117,16 @@ func rankingOf(opt Options) ranking {
 	return ranking{opt.Longest, opt.Longest || opt.Field != "", opt.Field, opt.Least}
 }
 
-func (r ranking) key(page *store.Record, s *precedence.Standing, place int) (key []byte) {
+// key returns the key of a page. value is that of the field; see valueOf.
+func (r ranking) key(value string, s *precedence.Standing, words uint32, place int) (key []byte) {
 	if r.longest || r.stored {
 		key = []byte{uint8(s.Withheld())}
 	}
 	if r.field != "" {
-		key = r.appendValue(key, r.valueOf(page))
+		key = r.appendValue(key, value)
 	}
 	if r.longest {
-		key = binary.BigEndian.AppendUint32(key, math.MaxUint32-uint32(page.Words))
+		key = binary.BigEndian.AppendUint32(key, math.MaxUint32-words)
 	}
 	if r.stored {
 		return binary.BigEndian.AppendUint32(key, uint32(place))
@@ -134,10 +136,13 @@ func (r ranking) key(page *store.Record, s *precedence.Standing, place int) (key
 
 // valueOf returns the value of the field of a page, or "" if it has none.
 func (r ranking) valueOf(page *store.Record) string {
+	if r.field == "" {
+		return ""
+	}
 	var all map[string]any
 	d := json.NewDecoder(bytes.NewReader(page.Fields))
 	d.UseNumber()
-	if r.field == "" || d.Decode(&all) != nil || all[r.field] == nil {
+	if d.Decode(&all) != nil || all[r.field] == nil {
 		return ""
 	}
 	return fmt.Sprint(all[r.field])

@@ -39,7 +39,7 @@ func TestRankingByField(t *testing.T) {
 		for i, value := range order {
 			page := withField(article(fmt.Sprint("http://a.test/", len(order)-i), "Text").entry(defaultRule(t)), value)
 			standing := precedence.Of(&page.Record, &precedence.Order{})
-			keys[i] = string(r.key(&page.Record, &standing, i))
+			keys[i] = string(r.key(r.valueOf(&page.Record), &standing, 1, i))
 		}
 		if !slices.IsSorted(keys) {
 			for i := range keys[1:] {
@@ -51,19 +51,23 @@ func TestRankingByField(t *testing.T) {
 	}
 }
 
-// The text with the largest or smallest field leads each cluster, whatever the order of the store.
+// The text with the largest or smallest field leads each cluster, whatever the order of the store. A private
+// page and one with noindex do not lead others, whatever their values are.
 func TestKeepsByField(t *testing.T) {
 	rule := defaultRule(t)
 	text := words(1, 200)
 	pages := []struct{ url, text, value string }{
 		{"http://a.test/none", text, ""}, {"http://a.test/5", text, `5`}, {"http://a.test/40", but(text, "other"), `"40"`},
 		{"http://a.test/-1", text, `-1`}, {"http://b.test/alone", words(2, 100), ""},
+		{"http://a.test/noindex", text, `-99`}, {"http://a.test/private", text, `99`},
 	}
 	for seed := range uint64(20) {
 		rand.New(rand.NewPCG(seed, 0)).Shuffle(len(pages), func(i, j int) { pages[i], pages[j] = pages[j], pages[i] })
 		s := storeOf(t, rule)
 		for _, p := range pages {
-			if _, err := s.Commit(t.Context(), []*store.Entry{withField(article(p.url, p.text).entry(rule), p.value)}); err != nil {
+			e := withField(article(p.url, p.text).entry(rule), p.value)
+			e.Record.NoIndex, e.Record.Private = p.value == `-99`, p.value == `99`
+			if _, err := s.Commit(t.Context(), []*store.Entry{e}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -72,10 +76,10 @@ func TestKeepsByField(t *testing.T) {
 			"http://a.test/-1 (f -1)": {Rule: rule, Field: "f", Least: true},
 		} {
 			w := judge(t, s, opt)
-			if got := clustersOf(t, w); !strings.HasPrefix(got, want) || w.Ranked() != 3 {
+			if got := clustersOf(t, w); !strings.HasPrefix(got, want) || w.Ranked() != 5 {
 				t.Errorf("seed %d: %d pages are ranked, and the clusters are %s; want %s first", seed, w.Ranked(), got, want)
 			}
-			for url, want := range map[string]int{"http://a.test/5": 4, "http://b.test/alone": 1, "http://a.test/absent": 0} {
+			for url, want := range map[string]int{"http://a.test/5": 6, "http://b.test/alone": 1, "http://a.test/absent": 0} {
 				if got := w.Size(&store.Record{ID: dedup.HashOf([]byte(url))}); got != want {
 					t.Errorf("seed %d: the cluster of %s has %d pages, want %d", seed, url, got, want)
 				}

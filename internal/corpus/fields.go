@@ -93,14 +93,16 @@ func (f *Fields) read(ask extract.Options, raw []byte) (Text, error) {
 	t, err := f.text(ask, name, members)
 	private, _ := members.value(privateField)
 	t.Private = string(private) == "true"
-	rank, _ := members.field(f.Rank)
-	t.Fields = f.rankOf(rank)
+	if f.Rank != "" {
+		rank, _ := members.field(f.Rank)
+		t.Fields = f.rankOf(rank)
+	}
 	return t, err
 }
 
 // rankOf returns the object for [Text.Fields] with a value.
 func (f *Fields) rankOf(value []byte) json.RawMessage {
-	if kind := valueKind(value); f.Rank == "" || kind != "string" && kind != "number" && kind != "boolean" {
+	if kind := valueKind(value); kind != "string" && kind != "number" && kind != "boolean" {
 		return nil
 	}
 	return slices.Concat([]byte{'{'}, appendJSON(nil, f.Rank), []byte{':'}, value, []byte{'}'})

@@ -39,8 +39,11 @@ func (m members) field(name string) (value []byte, ok bool) {
 	if value, ok = m.value(name); ok {
 		return value, true
 	}
-	for at, c := range name {
-		if outer, has := m.value(name[:at]); c == '.' && has && valueKind(outer) == "object" {
+	for at := range name {
+		if name[at] != '.' {
+			continue
+		}
+		if outer, has := m.value(name[:at]); has && valueKind(outer) == "object" {
 			inner, _ := membersOf(outer)
 			if value, ok = inner.field(name[at+1:]); ok {
 				return value, true

@@ -72,10 +72,12 @@ func (f *Fields) readRow(ask extract.Options, row *table.Row) (Text, error) {
 		t := textOf(ask, name, text, fieldType(column))
 		private, _ := row.Value(privateField)
 		t.Private = private == true
-		value, _ := row.Value(f.Rank)
-		rank, err := json.Marshal(value)
-		t.Fields = f.rankOf(rank)
-		return t, err
+		if value, ok := row.Value(f.Rank); ok {
+			rank, err := json.Marshal(value)
+			t.Fields = f.rankOf(rank)
+			return t, err
+		}
+		return t, nil
 	case len(f.Text) > 0:
 		return Text{}, fmt.Errorf("column %s is missing; %s", orList(f.Text), itHas(slices.Values(row.Schema().Names())))
 	}

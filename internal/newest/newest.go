@@ -1,8 +1,8 @@
 // Package newest finds the records of a corpus that later records with the same name replace, as the newest
 // version of a page replaces the earlier ones.
 //
-// Which record is the last with its name is known only after all have been read. So [Find] reads the whole
-// corpus. It sorts the names on disk, and keeps one byte for each record in memory.
+// A later record may always follow, so [Find] reads the whole corpus. It sorts the names on disk, and keeps
+// one byte for each record in memory.
 package newest
 
 import (

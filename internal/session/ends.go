@@ -17,7 +17,6 @@ import (
 type NamedState struct {
 	Name  string
 	State frontier.State
-	Later bool // whether the URLs are postponed
 	Note  string
 }
 
@@ -30,7 +29,7 @@ func namedStates() (all []NamedState) {
 		"postponed": frontier.Postponed, "failed": frontier.Failed, "given-up": frontier.GivenUp, "outside": frontier.Outside,
 	}
 	for _, t := range store.URLStates() {
-		all = append(all, NamedState{t.Name, of[t.Name], t.Name == "postponed", t.Meaning})
+		all = append(all, NamedState{t.Name, of[t.Name], t.Meaning})
 	}
 	return all
 }
