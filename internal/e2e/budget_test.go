@@ -41,7 +41,7 @@ var budgets = map[string]int{
 	"report":                2_150,
 	"report/audit":          4_100,
 	"store":                 1_690,
-	"store/badger":          4_925,
+	"store/badger":          4_680,
 	"store/badger/postings": 1_050,
 	"store/postgres":        3_615,
 	"store/remote":          655,

@@ -1,6 +1,7 @@
 package badger
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,7 +27,11 @@ type batch struct {
 	bytes   int64
 	counted bool     // whether the transaction changes the counters
 	gone    []uint64 // visits whose data the transaction replaces
-	refusal error    // why the batch wrote nothing: set if the caller's input is at fault, not the store
+	// err is the first error. From then on the batch reads and writes nothing, so its methods need not
+	// return errors. They may still change the data in memory: then write marks the store as broken, unless
+	// the batch was refused.
+	err     error
+	refused bool // whether err is the fault of the caller's input, not of the store
 
 	postings []postings.Posted // what the transaction adds to the index
 	// recorded contains the visit numbers of the pages that the transaction adds to the index, by
@@ -48,7 +53,7 @@ const (
 // write runs fn with a new batch and commits the batch. If that fails, all later writes return the
 // same error, because the data in memory may then differ from the disk. Reopening the store
 // restores the state after the last committed transaction.
-func (s *Store) write(ctx context.Context, fn func(*batch) error) error {
+func (s *Store) write(ctx context.Context, fn func(*batch)) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := ctx.Err(); err != nil {
@@ -57,49 +62,45 @@ func (s *Store) write(ctx context.Context, fn func(*batch) error) error {
 	return s.writeLocked(fn)
 }
 
-func (s *Store) writeLocked(fn func(*batch) error) error {
+func (s *Store) writeLocked(fn func(*batch)) error {
 	if s.broken != nil {
 		return s.broken
 	}
 	b := &batch{s: s, txn: s.db.NewTransaction(true), recorded: map[dedup.Hash]uint64{}, posted: map[uint64]uint64{}}
 	defer func() { b.txn.Discard() }()
-	err := fn(b)
-	if b.refusal != nil {
-		return b.refusal
+	if fn(b); b.err == nil {
+		b.err = b.flush()
 	}
-	if err == nil {
-		err = b.flush()
-	}
-	if err != nil {
-		err = fmt.Errorf("write to store %s: %w", s.name, s.fullError(err))
-		s.broken = err
-		return err
+	switch {
+	case b.refused:
+		return b.err
+	case b.err != nil:
+		s.broken = fmt.Errorf("write to store %s: %w", s.name, s.fullError(b.err))
+		return s.broken
 	}
 	s.visible.Store(s.last)
 	return nil
 }
 
-// refuse records why the batch is abandoned before anything is written, and returns that reason.
-// Unlike other errors of a batch, this one leaves the store usable.
-func (b *batch) refuse(why error) error {
-	b.refusal = why
-	return why
-}
+// refuse abandons the batch before anything is written. Unlike other errors of a batch, this one
+// leaves the store usable.
+func (b *batch) refuse(why error) { b.err, b.refused = why, true }
+
+// fail records an error, unless there was one before.
+func (b *batch) fail(err error) { b.err = cmp.Or(b.err, err) }
 
 // room must be called before each operation, with the number of keys and bytes that the operation
 // writes. If they do not fit into the current transaction, room commits it and begins another one.
-func (b *batch) room(keys, bytes int) error {
+func (b *batch) room(keys, bytes int) {
 	b.keys += int64(keys)
 	b.bytes += int64(bytes + keys*keyOverhead)
-	if b.keys+2 < b.s.db.MaxBatchCount() && b.bytes+countersRoom < b.s.db.MaxBatchSize() {
-		return nil
+	if b.err != nil || b.keys+2 < b.s.db.MaxBatchCount() && b.bytes+countersRoom < b.s.db.MaxBatchSize() {
+		return
 	}
-	if err := b.flush(); err != nil {
-		return err
+	if b.err = b.flush(); b.err == nil {
+		b.txn = b.s.db.NewTransaction(true)
+		b.keys, b.bytes, b.counted = int64(keys), int64(bytes+keys*keyOverhead), false
 	}
-	b.txn = b.s.db.NewTransaction(true)
-	b.keys, b.bytes, b.counted = int64(keys), int64(bytes+keys*keyOverhead), false
-	return nil
 }
 
 func (b *batch) flush() error {
@@ -135,22 +136,38 @@ func (b *batch) counters() *counters {
 	return &b.s.counters
 }
 
-func (b *batch) set(key, value []byte) error { return b.txn.Set(key, value) }
+// set sets the value of a key with the given user metadata.
+func (b *batch) set(key, value []byte, meta byte) {
+	if b.err == nil {
+		b.err = b.txn.SetEntry(badgerdb.NewEntry(key, value).WithMeta(meta))
+	}
+}
 
-func (b *batch) delete(key []byte) error { return b.txn.Delete(key) }
+func (b *batch) delete(key []byte) {
+	if b.err == nil {
+		b.err = b.txn.Delete(key)
+	}
+}
+
+// put makes room for a key, and sets its value.
+func (b *batch) put(key, value []byte) {
+	b.room(1, len(value))
+	b.set(key, value, 0)
+}
 
 // drop makes room for the deletion of a key, and deletes it.
-func (b *batch) drop(key []byte) error {
-	if err := b.room(1, 0); err != nil {
-		return err
-	}
-	return b.delete(key)
+func (b *batch) drop(key []byte) {
+	b.room(1, 0)
+	b.delete(key)
 }
 
 // get calls fn with the value of key and reports whether the key exists. It also finds values that
 // the batch has written but not yet committed.
-func (b *batch) get(key []byte, fn func(value []byte) error) (bool, error) {
-	return get(b.txn, key, fn)
+func (b *batch) get(key []byte, fn func(value []byte) error) (found bool) {
+	if b.err == nil {
+		found, b.err = get(b.txn, key, fn)
+	}
+	return found
 }
 
 // get calls fn with the value of key and reports whether the key exists. The value is valid until

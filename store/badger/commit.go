@@ -3,9 +3,7 @@ package badger
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	badgerdb "github.com/dgraph-io/badger/v4"
 
 	"skink/dedup"
 	"skink/frontier"
@@ -33,67 +31,60 @@ func (s *Store) Commit(ctx context.Context, entries []*store.Entry) ([]store.Out
 // its error.
 func (s *Store) commitAll(calls [][]*store.Entry) ([][]store.Outcome, error) {
 	outcomes := make([][]store.Outcome, len(calls))
-	err := s.write(context.Background(), func(b *batch) (err error) {
+	err := s.write(context.Background(), func(b *batch) {
 		for i, entries := range calls {
-			if outcomes[i], err = b.commit(entries); err != nil {
-				return err
-			}
+			outcomes[i] = b.commit(entries)
 		}
-		return b.sweep()
+		b.sweep()
 	})
 	return outcomes, err
 }
 
-func (b *batch) commit(entries []*store.Entry) ([]store.Outcome, error) {
+func (b *batch) commit(entries []*store.Entry) []store.Outcome {
 	outcomes := make([]store.Outcome, len(entries))
 	for i, e := range entries {
-		var err error
-		if outcomes[i], err = b.entry(e); err != nil {
-			return nil, fmt.Errorf("commit %s: %w", e.Record.URL, err)
+		if b.err != nil {
+			break
+		}
+		if outcomes[i] = b.entry(e); b.err != nil {
+			b.err = fmt.Errorf("commit %s: %w", e.Record.URL, b.err)
 		}
 		if outcomes[i] == store.Stale {
 			break
 		}
 	}
-	return outcomes, nil
+	return outcomes
 }
 
 // entry writes one entry in the order that package store describes. Data that may be left without a
 // record after a crash is written first. The record and the final state of the URL are written
 // last, in one transaction.
-func (b *batch) entry(e *store.Entry) (store.Outcome, error) {
+func (b *batch) entry(e *store.Entry) store.Outcome {
 	if e.Claim != (frontier.Claim{}) {
 		if _, err := b.s.queue.holder(e.Claim); err != nil {
-			return store.Lost, nil
+			return store.Lost
 		}
 	}
-	was, err := b.standing(e)
-	if err != nil {
-		return store.Stale, err
-	}
+	was := b.standing(e)
 	if was.num != 0 && !e.Revisit && !e.Touch {
-		return store.Kept, b.rest(0, e, was)
+		b.rest(0, e, was)
+		return store.Kept
 	}
-	if !e.Replaces.IsZero() && (was.record == nil || !was.record.Updated().Equal(e.Replaces)) {
-		return store.Stale, nil
-	}
-	if stale, err := b.stale(e); stale || err != nil {
-		return store.Stale, err
+	if !e.Replaces.IsZero() && (was.record == nil || !was.record.Updated().Equal(e.Replaces)) || b.stale(e) || b.err != nil {
+		return store.Stale
 	}
 	if e.Touch && was.num != 0 {
-		if err := b.relink(was.num, e.Out); err != nil {
-			return store.Stale, err
-		}
-		return store.Written, b.rest(0, e, was)
+		b.relink(was.num, e.Out)
+		b.rest(0, e, was)
+		return store.Written
 	}
 	// The transaction that first uses the number of a visit also stores it in the counters, so no number is used twice.
 	b.s.last++
 	num := b.s.last
 	b.counters().Numbers = num
-	if err := b.content(num, e); err != nil {
-		return store.Stale, err
-	}
-	return store.Written, b.rest(num, e, was)
+	b.content(num, e)
+	b.rest(num, e, was)
+	return store.Written
 }
 
 // standing is what is stored about the page of an entry. It has no record if the entry keeps the
@@ -103,118 +94,86 @@ type standing struct {
 	stored
 }
 
-func (b *batch) standing(e *store.Entry) (was standing, err error) {
+func (b *batch) standing(e *store.Entry) (was standing) {
 	page := b.s.handedPage(e.Record.ID)
 	if page != nil && page.fetched && e.Touch && e.State == frontier.Fetched { // its u key stays as it is
-		return standing{page.known(), page.stored}, nil
+		return standing{page.known(), page.stored}
 	}
-	was.known, err = b.known(e.Record.ID)
-	if err != nil || was.num == 0 || !e.Revisit && !e.Touch {
-		return was, err
-	}
-	if page != nil && page.num == was.num {
+	was.known = b.known(e.Record.ID)
+	switch {
+	case was.num == 0 || !e.Revisit && !e.Touch:
+	case page != nil && page.num == was.num:
 		was.stored = page.stored
-		return was, nil
+	default:
+		was.stored, b.err = readVisits(b.txn).stored(was.num)
 	}
-	was.stored, err = readVisits(b.txn).stored(was.num)
-	return was, err
+	return was
 }
 
 // rest writes what follows the text and sketch of an entry: new URLs, postings, the record, and the
 // final state of the URL. num is the number of the new visit, or 0 if the page keeps its stored
 // visit.
-func (b *batch) rest(num uint64, e *store.Entry, was standing) error {
+func (b *batch) rest(num uint64, e *store.Entry, was standing) {
 	for _, it := range e.Links {
-		if _, err := b.discover(it); err != nil {
-			return err
-		}
+		b.discover(it)
 	}
-	if err := b.exclude(e.Beyond); err != nil {
-		return err
-	}
+	b.exclude(e.Beyond)
 	if len(e.Links)+len(e.Beyond) > 0 { // one of them may be the page itself
-		var err error
-		if was.known, err = b.known(e.Record.ID); err != nil {
-			return err
-		}
+		was.known = b.known(e.Record.ID)
 	}
 	for name, value := range e.Named {
-		if err := b.setMeta(name, value); err != nil {
-			return err
-		}
+		b.setMeta(name, value)
 	}
-	return b.end(num, e, was)
+	if b.err == nil {
+		b.end(num, e, was)
+	}
 }
 
-func (b *batch) content(num uint64, e *store.Entry) error {
-	if err := b.text(num, e.Text); err != nil {
-		return err
+func (b *batch) content(num uint64, e *store.Entry) {
+	switch {
+	case e.Text == nil:
+	case b.s.texts == nil:
+		b.parts(keyText, num, e.Text)
+	default:
+		b.put(partKey(keyText, num, 0), b.s.texts.add(e.Text))
 	}
 	if e.Out != nil {
-		if err := b.parts(keyOut, num, e.Out); err != nil {
-			return err
-		}
+		b.parts(keyOut, num, e.Out)
 	}
-	if e.Sketch == nil && len(e.Keys) == 0 {
-		return nil
+	if e.Sketch != nil || len(e.Keys) > 0 {
+		b.put(pageKey(keySketch, num), encodeIndexed(e))
 	}
-	value := encodeIndexed(e)
-	if err := b.room(1, len(value)); err != nil {
-		return err
-	}
-	return b.set(pageKey(keySketch, num), value)
-}
-
-func (b *batch) text(num uint64, packed []byte) error {
-	switch {
-	case packed == nil:
-		return nil
-	case b.s.texts == nil:
-		return b.parts(keyText, num, packed)
-	}
-	if err := b.room(1, 16); err != nil {
-		return err
-	}
-	return b.set(partKey(keyText, num, 0), b.s.texts.add(packed))
 }
 
 // parts writes a value of any length for visit num, under successive keys with the given letter.
-func (b *batch) parts(letter byte, num uint64, value []byte) error {
-	return b.cut(value, func(part int) []byte { return partKey(letter, num, part) })
+func (b *batch) parts(letter byte, num uint64, value []byte) {
+	b.cut(value, func(part int) []byte { return partKey(letter, num, part) })
 }
 
 // cut writes a value of any length in pieces of partSize bytes, each under the key of its number,
 // from 0. An empty value is written as one empty piece.
-func (b *batch) cut(value []byte, key func(piece int) []byte) error {
+func (b *batch) cut(value []byte, key func(piece int) []byte) {
 	for piece := 0; piece == 0 || len(value) > 0; piece++ {
 		n := min(len(value), partSize)
-		if err := b.room(1, n); err != nil {
-			return err
-		}
-		if err := b.set(key(piece), value[:n]); err != nil {
-			return err
-		}
+		b.put(key(piece), value[:n])
 		value = value[n:]
 	}
-	return nil
 }
 
 // relink replaces the stored links of visit num with out, a packed list of links. It writes nothing
 // if out is nil or equals the stored links, as it usually does if the page has not changed.
-func (b *batch) relink(num uint64, out []byte) error {
+func (b *batch) relink(num uint64, out []byte) {
 	if out == nil {
-		return nil
+		return
 	}
 	before, _, err := packedParts(b.txn, keyOut, num)
-	if err != nil || bytes.Equal(before, out) {
-		return err
+	if b.fail(err); err != nil || bytes.Equal(before, out) {
+		return
 	}
 	for part := range (len(before) + partSize - 1) / partSize { // delete the old list first, because it may have more pieces
-		if err := b.drop(partKey(keyOut, num, part)); err != nil {
-			return err
-		}
+		b.drop(partKey(keyOut, num, part))
 	}
-	return b.parts(keyOut, num, out)
+	b.parts(keyOut, num, out)
 }
 
 // post adds visit num to the index under keys of one kind.
@@ -227,46 +186,35 @@ func (b *batch) post(num uint64, kind postings.Kind, keys ...uint64) {
 
 // end writes the record of an entry, the keys under which the record is found, and the final state
 // of its URL, all in one transaction.
-func (b *batch) end(num uint64, e *store.Entry, was standing) error {
+func (b *batch) end(num uint64, e *store.Entry, was standing) {
 	r, u, before := &e.Record, was.known, was.known
 	var value []byte
 	switch {
 	case num != 0:
 		value = b.s.encodeRecord(e.Hash, r)
 	case e.Touch && was.record == nil:
-		return fmt.Errorf("%w: record %d is missing", store.ErrCorrupt, u.num)
+		b.fail(fmt.Errorf("%w: record %d is missing", store.ErrCorrupt, u.num))
+		return
 	case e.Touch:
 		value = r.AppendUpdate(nil, was.written)
 	}
-	if err := b.room(11, len(value)+4*len(r.URL)+len(r.Via)+len(r.From)+runRoom); err != nil {
-		return err
-	}
+	b.room(11, len(value)+4*len(r.URL)+len(r.Via)+len(r.From)+runRoom)
 	if num != 0 || e.Touch {
 		b.s.handed.Delete(r.ID)
 	}
 	if num != 0 {
-		if err := b.obsolete(u.num, was.record); err != nil {
-			return err
-		}
+		b.obsolete(u.num, was.record)
 		u.num = num
-		if err := b.record(num, e, value, was.known == (known{num: was.num})); err != nil {
-			return err
-		}
+		b.record(num, e, value, was.known == (known{num: was.num}))
 	} else if e.Touch {
-		if err := b.set(numKey(keyUpdate, u.num), value); err != nil {
-			return err
-		}
+		b.set(numKey(keyUpdate, u.num), value, 0)
 		b.counters().Tally.Remove(was.record)
 		b.counters().Tally.Add(r)
 	}
 	if u.again {
-		if err := b.endInRun(&u, before.num, e); err != nil {
-			return err
-		}
+		b.endInRun(&u, before.num, e)
 	} else if e.State != frontier.Unknown && u.state == frontier.Pending {
-		if err := b.unqueue(r.URL, u.place); err != nil {
-			return err
-		}
+		b.unqueue(r.URL, u.place)
 		b.move(frontier.Pending, e.State)
 		u.state = e.State
 	}
@@ -276,10 +224,9 @@ func (b *batch) end(num uint64, e *store.Entry, was standing) error {
 	if u.again {
 		u.state, u.again = u.was, false
 	}
-	if u.was = frontier.Unknown; u == before {
-		return nil
+	if u.was = frontier.Unknown; u != before {
+		b.setKnown(r.ID, u)
 	}
-	return b.setKnown(r.ID, u)
 }
 
 // aloneMeta is the user metadata of the record of a URL that was never discovered; other keys have 0.
@@ -287,14 +234,12 @@ const aloneMeta = 1
 
 // record writes the record of visit num and the data used to find it: its postings, and its key in
 // the list of its leader's members. alone says that the URL was never discovered.
-func (b *batch) record(num uint64, e *store.Entry, value []byte, alone bool) error {
-	r, entry := &e.Record, badgerdb.NewEntry(pageKey(keyRecord, num), value)
+func (b *batch) record(num uint64, e *store.Entry, value []byte, alone bool) {
+	r, meta := &e.Record, byte(0)
 	if alone {
-		entry = entry.WithMeta(aloneMeta)
+		meta = aloneMeta
 	}
-	if err := b.txn.SetEntry(entry); err != nil {
-		return err
-	}
+	b.set(pageKey(keyRecord, num), value, meta)
 	if len(e.Keys) > 0 {
 		b.post(num, postings.Band, e.Keys...)
 	}
@@ -302,37 +247,30 @@ func (b *batch) record(num uint64, e *store.Entry, value []byte, alone bool) err
 		b.post(num, postings.Hash, filterKey(e.Hash))
 	}
 	if r.Follows() {
-		if err := b.set(memberKey(r.Leader, r.Resemblance, num), nil); err != nil {
-			return err
-		}
+		b.set(memberKey(r.Leader, r.Resemblance, num), nil, 0)
 	}
 	c := b.counters()
 	c.Records++
 	c.Tally.Add(r)
-	return nil
 }
 
 // obsolete marks the data of visit num, which a new visit replaces, as obsolete. The postings of the
 // visit stay: lookups ignore them from now on, and the next merge of their segment drops them. It
 // does nothing if the visit has no record.
-func (b *batch) obsolete(num uint64, r *store.Record) error {
+func (b *batch) obsolete(num uint64, r *store.Record) {
 	if r == nil {
-		return nil
+		return
 	}
 	if r.Follows() {
-		if err := b.delete(memberKey(r.Leader, r.Resemblance, num)); err != nil {
-			return err
-		}
+		b.delete(memberKey(r.Leader, r.Resemblance, num))
 	}
-	if err := errors.Join(b.set(numKey(keyObsolete, num), nil), b.set(numKey(keyGone, num), nil)); err != nil {
-		return err
-	}
+	b.set(numKey(keyObsolete, num), nil, 0)
+	b.set(numKey(keyGone, num), nil, 0)
 	b.gone = append(b.gone, num)
 	c := b.counters()
 	c.Obsolete++
 	c.Records--
 	c.Tally.Remove(r)
-	return nil
 }
 
 const hashSize = len(dedup.Hash{})

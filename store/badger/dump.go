@@ -164,63 +164,52 @@ func (s *Store) Load(ctx context.Context, parts []*store.Part) error {
 	if err := s.mayGrow(); err != nil {
 		return err
 	}
-	return s.write(ctx, func(b *batch) error {
+	return s.write(ctx, func(b *batch) {
 		for _, p := range parts {
-			if err := b.load(p); err != nil {
-				return err
-			}
+			b.load(p)
 		}
-		return nil
 	})
 }
 
-func (b *batch) load(p *store.Part) error {
+func (b *batch) load(p *store.Part) {
 	switch {
 	case p.Value != nil:
-		if err := b.room(2, 2*(len(p.Value.Name)+len(p.Value.Value))); err != nil {
-			return err
-		}
-		return b.setMeta(p.Value.Name, p.Value.Value)
+		b.room(2, 2*(len(p.Value.Name)+len(p.Value.Value)))
+		b.setMeta(p.Value.Name, p.Value.Value)
 	case p.Host != nil:
-		return b.keepRest(p.Host.Name, p.Host.Rest)
+		b.keepRest(p.Host.Name, p.Host.Rest)
 	case p.Page != nil:
-		return b.loadPage(p.Page)
+		b.loadPage(p.Page)
 	case p.Last != 0:
 		b.s.last = max(b.s.last, p.Last)
 		b.counters().Numbers = b.s.last
-		return nil
 	case p.Outside != "":
-		return b.exclude([]string{p.Outside})
+		b.exclude([]string{p.Outside})
+	default:
+		b.requeueAll([]frontier.Item{*p.Item})
 	}
-	_, err := b.requeueAll([]frontier.Item{*p.Item})
-	return err
 }
 
-func (b *batch) loadPage(p *store.Placed) error {
+func (b *batch) loadPage(p *store.Placed) {
 	e, err := p.Entry()
-	if err != nil {
-		return err
+	if err == nil && p.Place <= b.s.last {
+		err = fmt.Errorf("record %d follows record %d, but record numbers must increase", p.Place, b.s.last)
 	}
-	if p.Place <= b.s.last {
-		return fmt.Errorf("record %d follows record %d, but record numbers must increase", p.Place, b.s.last)
+	if err != nil {
+		b.fail(err)
+		return
 	}
 	b.s.last = p.Place
 	b.counters().Numbers = p.Place
-	if err := b.content(p.Place, e); err != nil {
-		return err
-	}
+	b.content(p.Place, e)
 	value := b.s.encodeRecord(e.Hash, &e.Record)
-	if err := b.room(6, len(value)+len(e.Record.URL)+256); err != nil {
-		return err
-	}
+	b.room(6, len(value)+len(e.Record.URL)+256)
 	b.counters().Numbers = p.Place
-	if err := b.record(p.Place, e, value, e.State == frontier.Unknown); err != nil {
-		return err
-	}
+	b.record(p.Place, e, value, e.State == frontier.Unknown)
 	u := known{num: p.Place}
 	if e.State != frontier.Unknown {
 		u.state, u.url, u.place.level = e.State, e.Record.URL, levelOf(&frontier.Item{Depth: e.Record.Depth})
 		b.move(frontier.Unknown, e.State)
 	}
-	return b.setKnown(e.Record.ID, u)
+	b.setKnown(e.Record.ID, u)
 }

@@ -17,17 +17,13 @@ import (
 
 // Discover queues URLs that are new, or that were previously outside the crawl.
 func (s *Store) Discover(ctx context.Context, items []frontier.Item) (int, error) {
-	return s.queueAll(ctx, items, func(b *batch, items []frontier.Item) (found int, err error) {
+	return s.queueAll(ctx, items, func(b *batch, items []frontier.Item) (found int) {
 		for _, it := range items {
-			isNew, err := b.discover(it)
-			if err != nil {
-				return 0, err
-			}
-			if isNew {
+			if b.discover(it) {
 				found++
 			}
 		}
-		return found, nil
+		return found
 	})
 }
 
@@ -36,44 +32,36 @@ func (s *Store) Requeue(ctx context.Context, items []frontier.Item) (int, error)
 	return s.queueAll(ctx, items, (*batch).requeueAll)
 }
 
-func (s *Store) queueAll(ctx context.Context, items []frontier.Item, queue func(*batch, []frontier.Item) (int, error)) (found int, err error) {
+func (s *Store) queueAll(ctx context.Context, items []frontier.Item, queue func(*batch, []frontier.Item) int) (found int, err error) {
 	if err := s.mayGrow(); err != nil {
 		return 0, err
 	}
-	err = s.write(ctx, func(b *batch) (err error) {
-		found, err = queue(b, items)
-		return err
-	})
+	err = s.write(ctx, func(b *batch) { found = queue(b, items) })
 	return found, err
 }
 
-func (b *batch) discover(it frontier.Item) (bool, error) {
+// discover queues a URL if it is new, and reports whether it is.
+func (b *batch) discover(it frontier.Item) bool {
 	id := dedup.Hash(frontier.ID(it.URL))
 	if b.s.recent.Has(id) {
-		return false, nil
+		return false
 	}
-	u, err := b.known(id)
-	if err != nil {
-		return false, err
-	}
+	u := b.known(id)
 	if u.state.New() {
-		err = b.queueKnown(id, u, it)
+		b.queueKnown(id, u, it)
 	}
 	b.s.recent.Add(id)
-	return u.state.New(), err
+	return u.state.New()
 }
 
-func (b *batch) queueKnown(id dedup.Hash, u known, it frontier.Item) error {
-	if err := b.enqueue(id, u, it, time.Now()); err != nil {
-		return err
-	}
+func (b *batch) queueKnown(id dedup.Hash, u known, it frontier.Item) {
+	b.enqueue(id, u, it, time.Now())
 	b.move(u.state, frontier.Pending) // after enqueue, so that both are in the same transaction
-	return nil
 }
 
 // exclude records URLs as outside the crawl. The cache of known URLs uses a different id for an
 // excluded URL, because a later call to discover must not mistake it for a discovered one.
-func (b *batch) exclude(urls []string) error {
+func (b *batch) exclude(urls []string) {
 	for _, outside := range urls {
 		url, _ := frontier.Left(outside)
 		id := dedup.Hash(frontier.ID(url))
@@ -82,37 +70,24 @@ func (b *batch) exclude(urls []string) error {
 		if b.s.recent.Has(slot) {
 			continue
 		}
-		u, err := b.known(id)
-		if err != nil {
-			return err
-		}
-		if u == (known{}) {
-			if err := b.room(1, len(outside)+64); err != nil {
-				return err
-			}
-			if err := b.setKnown(id, known{state: frontier.Outside, url: outside}); err != nil {
-				return err
-			}
+		if b.known(id) == (known{}) {
+			b.room(1, len(outside)+64)
+			b.setKnown(id, known{state: frontier.Outside, url: outside})
 			b.move(frontier.Unknown, frontier.Outside)
 		}
 		b.s.recent.Add(slot)
 	}
-	return nil
 }
 
 // enqueue puts the URL of an item into its host's queue and stores its state as pending. The URL
 // goes to the end of its level (its priority and depth), or to the URLs due later if the item is
 // due after now. u is the previously stored state of the URL. If the URL was already queued, its
 // old entry is removed.
-func (b *batch) enqueue(id dedup.Hash, u known, it frontier.Item, now time.Time) error {
+func (b *batch) enqueue(id dedup.Hash, u known, it frontier.Item, now time.Time) {
 	host := frontier.HostOf(it.URL)
 	// Room for three keys: the new key in the queue, the deleted old one or its run, and the URL's state.
-	if err := b.room(3, 2*(len(host)+len(it.URL))+len(it.Via)+len(it.From)+len(it.ETag)+len(it.Modified)+runRoom); err != nil {
-		return err
-	}
-	if err := b.openHost(host); err != nil {
-		return err
-	}
+	b.room(3, 2*(len(host)+len(it.URL))+len(it.Via)+len(it.From)+len(it.ETag)+len(it.Modified)+runRoom)
+	b.openHost(host)
 	due := int64(0)
 	if it.Due.After(now) {
 		due = nanoseconds(it.Due)
@@ -120,25 +95,17 @@ func (b *batch) enqueue(id dedup.Hash, u known, it frontier.Item, now time.Time)
 	before := u
 	u.state, u.url = frontier.Pending, it.URL
 	u.place = b.s.queue.push(host, levelOf(&it), due)
-	if err := b.set(queueKey(host, u.place), encodeQueued(it, u.place)); err != nil {
-		return err
-	}
+	b.set(queueKey(host, u.place), encodeQueued(it, u.place), 0)
 	switch {
 	case before.again:
 		u.again, u.was = false, frontier.Unknown
-		in, err := b.runOf(host, u.num)
-		if err == nil {
-			err = b.leaveRun(host, in, false)
-		}
-		if err != nil {
-			return err
+		if in, ok := b.runOf(host, u.num); ok {
+			b.leaveRun(host, in, false)
 		}
 	case before.state == frontier.Pending:
-		if err := b.unqueue(it.URL, before.place); err != nil {
-			return err
-		}
+		b.unqueue(it.URL, before.place)
 	}
-	return b.setKnown(id, u)
+	b.setKnown(id, u)
 }
 
 // maxRipe is the maximum number of URLs of a host that ripen moves to their levels in one step.
@@ -146,16 +113,14 @@ const maxRipe = 1024
 
 // ripen moves the URLs of host h whose due time has come to the end of their levels, earliest
 // first. From then on they can be handed out.
-func (b *batch) ripen(h *waitingHost, now time.Time) error {
-	for {
+func (b *batch) ripen(h *waitingHost, now time.Time) {
+	for b.err == nil {
 		items, places, err := b.ripe(h, now.UnixNano())
-		if err != nil || len(items) == 0 {
-			return err
+		if b.fail(err); err != nil || len(items) == 0 {
+			return
 		}
 		for i, it := range items {
-			if err := b.ripened(it, places[i], now); err != nil {
-				return err
-			}
+			b.ripened(it, places[i], now)
 		}
 	}
 }
@@ -190,36 +155,31 @@ func (b *batch) ripe(h *waitingHost, now int64) (items []frontier.Item, places [
 	return items, places, nil
 }
 
-func (b *batch) ripened(it frontier.Item, p position, now time.Time) error {
+func (b *batch) ripened(it frontier.Item, p position, now time.Time) {
 	id := dedup.Hash(frontier.ID(it.URL))
-	u, err := b.known(id)
-	if err != nil {
-		return err
-	}
+	u := b.known(id)
 	if u.state != frontier.Pending || u.place != p {
-		return fmt.Errorf("%w: URL %s is in the queue, but its state is not pending", store.ErrCorrupt, it.URL)
+		b.fail(fmt.Errorf("%w: URL %s is in the queue, but its state is not pending", store.ErrCorrupt, it.URL))
+		return
 	}
-	return b.enqueue(id, u, it, now)
+	b.enqueue(id, u, it, now)
 }
 
 // openHost adds a host to the queue in memory, unless it is already there. It reads from disk what
 // an earlier process stored about the host, such as when the next request to it is allowed.
-func (b *batch) openHost(name string) error {
+func (b *batch) openHost(name string) {
 	if b.s.queue.hosts[name] != nil {
-		return nil
+		return
 	}
 	var rest frontier.Rest
-	if _, err := b.get(key1(keyHost, name), decodeRest(&rest)); err != nil {
-		return err
-	}
+	b.get(key1(keyHost, name), decodeRest(&rest))
 	b.s.queue.open(name, rest)
-	return nil
 }
 
-func (b *batch) unqueue(url string, p position) error {
+func (b *batch) unqueue(url string, p position) {
 	host := frontier.HostOf(url)
 	b.s.queue.remove(host, p)
-	return b.delete(queueKey(host, p))
+	b.delete(queueKey(host, p))
 }
 
 func (b *batch) move(from, to frontier.State) {
@@ -231,16 +191,21 @@ func (b *batch) move(from, to frontier.State) {
 }
 
 // known returns the state of the URL with the given id, including changes that the batch has not
-// committed yet. For an unknown URL it returns the zero value.
-func (b *batch) known(id dedup.Hash) (u known, err error) {
+// committed yet. For an unknown URL, and after an error, it returns the zero value.
+func (b *batch) known(id dedup.Hash) (u known) {
 	if num, ok := b.recorded[id]; ok {
-		return known{num: num}, nil
+		return known{num: num}
 	}
-	u, err = b.s.known(b.txn, id)
+	if b.err == nil {
+		u, b.err = b.s.known(b.txn, id)
+	}
+	if b.err != nil {
+		return known{}
+	}
 	if u.num != 0 && b.s.queue.runs.pending.has(u.num) {
 		u.state, u.was, u.again = frontier.Pending, u.state, true
 	}
-	return u, err
+	return u
 }
 
 func (s *Store) known(txn *badgerdb.Txn, id dedup.Hash) (u known, err error) {
@@ -257,15 +222,15 @@ func (s *Store) known(txn *badgerdb.Txn, id dedup.Hash) (u known, err error) {
 // setKnown stores the state of a URL. If u has only a visit number, setKnown adds that number to
 // the index under the id, which costs less than a badger key. This is the case for texts that were
 // not crawled, because their names were never in the frontier.
-func (b *batch) setKnown(id dedup.Hash, u known) error {
+func (b *batch) setKnown(id dedup.Hash, u known) {
 	if u == (known{num: u.num}) {
 		b.post(u.num, postings.Hash, filterKey(id))
 		b.recorded[id] = u.num
-		return nil
+		return
 	}
 	delete(b.recorded, id)
 	b.s.discovered.Store(true)
-	return b.set(key1(keyURL, id[:]), u.encode())
+	b.set(key1(keyURL, id[:]), u.encode(), 0)
 }
 
 // filterKey returns the first 8 bytes of a hash as a number, which represents the hash in filters
@@ -291,13 +256,10 @@ func (s *Store) ripen(hosts []*waitingHost, now time.Time) error {
 	if len(hosts) == 0 {
 		return nil
 	}
-	return s.writeLocked(func(b *batch) error {
+	return s.writeLocked(func(b *batch) {
 		for _, h := range hosts {
-			if err := b.ripen(h, now); err != nil {
-				return err
-			}
+			b.ripen(h, now)
 		}
-		return nil
 	})
 }
 
@@ -384,41 +346,40 @@ func (s *Store) takeFrom(txn *badgerdb.Txn, h *waitingHost, l *lane, n int, item
 
 // Release returns a taken URL to the queue, at the end of its level.
 func (s *Store) Release(ctx context.Context, c frontier.Claim, it frontier.Item) error {
-	return s.write(ctx, func(b *batch) error {
+	return s.write(ctx, func(b *batch) {
 		h, err := s.queue.holder(c)
 		if err != nil {
-			return b.refuse(fmt.Errorf("return a URL to the queue: %w", err))
+			b.refuse(fmt.Errorf("return a URL to the queue: %w", err))
+			return
 		}
 		id := dedup.Hash(frontier.ID(it.URL))
-		u, err := b.known(id)
-		if err == nil && u.again {
-			var in inRun
-			in, err = b.runOf(c.Host, u.num)
+		u := b.known(id)
+		if u.again {
+			in, _ := b.runOf(c.Host, u.num)
 			u.place = in.at
 		}
-		if err != nil || u.state != frontier.Pending || !h.taken[u.place] {
-			return err
+		if u.state == frontier.Pending && h.taken[u.place] {
+			b.enqueue(id, u, it, time.Now())
 		}
-		return b.enqueue(id, u, it, time.Now())
 	})
 }
 
 // Return ends a claim. It stores the fields of rest that the next process needs, such as when the
 // next request to the host is allowed.
 func (s *Store) Return(ctx context.Context, c frontier.Claim, rest frontier.Rest) error {
-	return s.write(ctx, func(b *batch) error {
+	return s.write(ctx, func(b *batch) {
 		h, err := s.queue.holder(c)
 		if err != nil {
-			return b.refuse(fmt.Errorf("release a host: %w", err))
+			b.refuse(fmt.Errorf("release a host: %w", err))
+			return
 		}
 		before := h.rest.Lasting()
 		h.rest = rest.Bounded(time.Now())
 		s.queue.claims.End(c.Host)
 		s.queue.free(h)
-		if h.rest.Lasting() == before && h.rest.Spent == (frontier.Spent{}) {
-			return nil
+		if h.rest.Lasting() != before || h.rest.Spent != (frontier.Spent{}) {
+			b.keepRest(c.Host, h.rest)
 		}
-		return b.keepRest(c.Host, h.rest)
 	})
 }
 
@@ -435,24 +396,20 @@ func (s *Store) Spend(ctx context.Context, c frontier.Claim, spent frontier.Spen
 }
 
 func (s *Store) Slot(ctx context.Context, host string, least, most time.Duration) (wait time.Duration, err error) {
-	err = s.write(ctx, func(b *batch) error {
-		return b.keepHost(host, func(r *frontier.Rest) { wait = r.Last.Next(time.Now(), least, most) })
+	err = s.write(ctx, func(b *batch) {
+		b.keepHost(host, func(r *frontier.Rest) { wait = r.Last.Next(time.Now(), least, most) })
 	})
 	return wait, err
 }
 
 // keepHost changes what is stored about a host.
-func (b *batch) keepHost(host string, change func(*frontier.Rest)) error {
+func (b *batch) keepHost(host string, change func(*frontier.Rest)) {
 	var rest frontier.Rest
-	if _, err := b.get(key1(keyHost, host), decodeRest(&rest)); err != nil {
-		return err
-	}
+	b.get(key1(keyHost, host), decodeRest(&rest))
 	change(&rest)
 	value := store.AppendStruct(nil, &rest)
-	if err := b.room(1, len(value)+len(host)); err != nil {
-		return err
-	}
-	return b.set(key1(keyHost, host), value)
+	b.room(1, len(value)+len(host))
+	b.set(key1(keyHost, host), value, 0)
 }
 
 // State returns the state of a URL.
@@ -506,8 +463,8 @@ func (r reader) outside(ctx context.Context, fn func(known) error) error {
 }
 
 // keepRest stores the fields of rest that the next process needs, and keeps the last slot.
-func (b *batch) keepRest(host string, rest frontier.Rest) error {
-	return b.keepHost(host, func(r *frontier.Rest) {
+func (b *batch) keepRest(host string, rest frontier.Rest) {
+	b.keepHost(host, func(r *frontier.Rest) {
 		last := r.Last
 		*r = rest.Lasting()
 		r.Last = last

@@ -54,10 +54,7 @@ func (s *Store) load() error {
 	if s.reading != nil {
 		return nil
 	}
-	return s.write(context.Background(), func(b *batch) error { // a new store
-		b.counters()
-		return nil
-	})
+	return s.write(context.Background(), func(b *batch) { b.counters() }) // a new store
 }
 
 // loadIndex opens the files named in the manifest, and adds the visits that are not in these files. If

@@ -113,43 +113,27 @@ func unpackMeta(packed []byte) ([]byte, error) {
 	return value, err
 }
 
-func (b *batch) setMeta(name string, value []byte) error {
+func (b *batch) setMeta(name string, value []byte) {
 	var old metaHead
-	_, err := b.get(key1(keyMeta, name), func(value []byte) (err error) {
+	b.get(key1(keyMeta, name), func(value []byte) (err error) {
 		old, err = headOf(value)
 		return err
 	})
-	if err != nil {
-		return err
-	}
 	packed := store.Pack(value)
 	if len(packed) > partSize {
 		h := metaHead{Slot: 3 - max(old.Slot, 1), Pieces: (len(packed) + partSize - 1) / partSize}
 		for _, letter := range copiesOf(name) {
-			if err := b.cut(packed, func(piece int) []byte { return h.key(letter, name, piece) }); err != nil {
-				return err
-			}
+			b.cut(packed, func(piece int) []byte { return h.key(letter, name, piece) })
 		}
 		packed = store.AppendStruct(nil, &h)
 	}
-	if err := b.room(2, 2*len(packed)); err != nil {
-		return err
-	}
+	b.room(2, 2*len(packed))
 	for _, letter := range copiesOf(name) {
-		if err := b.set(key1(letter, name), packed); err != nil {
-			return err
-		}
+		b.set(key1(letter, name), packed, 0)
 	}
-	return b.deletePieces(old, name)
-}
-
-func (b *batch) deletePieces(h metaHead, name string) error {
-	for i := range h.Pieces {
+	for i := range old.Pieces {
 		for _, letter := range copiesOf(name) {
-			if err := b.drop(h.key(letter, name, i)); err != nil {
-				return err
-			}
+			b.drop(old.key(letter, name, i))
 		}
 	}
-	return nil
 }

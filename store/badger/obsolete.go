@@ -30,10 +30,10 @@ const (
 
 // sweep deletes the data of some obsolete visits if a large enough share of all visits is obsolete.
 // The next call continues where this one stopped.
-func (b *batch) sweep() error {
+func (b *batch) sweep() {
 	s := b.s
-	if s.swept == 0 && s.counters.Obsolete < max(s.minSweep, s.counters.Records/sweepShare) {
-		return nil
+	if b.err != nil || s.swept == 0 && s.counters.Obsolete < max(s.minSweep, s.counters.Records/sweepShare) {
+		return
 	}
 	var nums []uint64
 	err := s.view(context.Background(), func(txn *badgerdb.Txn) error {
@@ -44,40 +44,28 @@ func (b *batch) sweep() error {
 		}
 		return nil
 	})
-	if err != nil {
-		return err
-	}
+	b.fail(err)
 	for _, num := range nums {
-		if err := b.purge(num); err != nil {
-			return err
-		}
+		b.purge(num)
 	}
 	if s.swept = 0; len(nums) == sweepStep {
 		s.swept = nums[sweepStep-1]
 	}
-	return nil
 }
 
 // purge deletes all data of an obsolete visit.
-func (b *batch) purge(num uint64) error {
+func (b *batch) purge(num uint64) {
 	keys := [][]byte{numKey(keyObsolete, num), pageKey(keyRecord, num), pageKey(keySketch, num), numKey(keyUpdate, num)}
 	for _, letter := range []byte{keyText, keyOut} {
 		for part, more := 0, true; more; part++ {
 			key := partKey(letter, num, part)
-			var err error
-			if more, err = b.get(key, exists); err != nil {
-				return err
-			}
-			if more {
+			if more = b.get(key, exists); more {
 				keys = append(keys, key)
 			}
 		}
 	}
 	for _, key := range slices.Backward(keys) { // the first piece after the others, and the note last, so that the next sweep finds what is left if the process is killed in between
-		if err := b.drop(key); err != nil {
-			return err
-		}
+		b.drop(key)
 	}
 	b.counters().Obsolete--
-	return nil
 }

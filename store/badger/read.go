@@ -122,7 +122,7 @@ func (s *Store) SetMeta(ctx context.Context, name string, value []byte) error {
 	if err := s.space.Check(); err != nil {
 		return err
 	}
-	return s.write(ctx, func(b *batch) error { return b.setMeta(name, value) })
+	return s.write(ctx, func(b *batch) { b.setMeta(name, value) })
 }
 
 // SwapMeta sets a named value if its current value equals old.
@@ -131,15 +131,12 @@ func (s *Store) SwapMeta(ctx context.Context, name string, old, value []byte) er
 		return err
 	}
 	changed := false
-	err := s.write(ctx, func(b *batch) error {
+	err := s.write(ctx, func(b *batch) {
 		now, err := meta(b.txn, name)
-		if err != nil {
-			return err
+		b.fail(err)
+		if changed = !store.SameMeta(now, old); !changed {
+			b.setMeta(name, value)
 		}
-		if changed = !store.SameMeta(now, old); changed {
-			return nil
-		}
-		return b.setMeta(name, value)
 	})
 	if err == nil && changed {
 		err = store.ErrChanged

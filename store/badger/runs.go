@@ -205,44 +205,34 @@ type runCollector struct {
 
 // requeueAll queues the items that are not pending. It collects items that are made from records in
 // runs.
-func (b *batch) requeueAll(items []frontier.Item) (found int, err error) {
+func (b *batch) requeueAll(items []frontier.Item) (found int) {
 	c := &runCollector{batch: b, open: map[runLane]*newRun{}, now: time.Now()}
 	for _, it := range items {
 		id := dedup.Hash(frontier.ID(it.URL))
-		u, err := b.known(id)
-		if err != nil {
-			return 0, err
-		}
-		if u.state == frontier.Pending {
-			continue
-		}
-		found++
-		if err := c.requeue(id, u, it); err != nil {
-			return 0, err
+		if u := b.known(id); u.state != frontier.Pending {
+			found++
+			c.requeue(id, u, it)
 		}
 	}
 	for _, r := range c.order {
-		if err := b.queueRun(r); err != nil {
-			return 0, err
-		}
+		b.queueRun(r)
 	}
-	return found, nil
+	return found
 }
 
 // requeue queues one item, or adds it to the run of its lane.
-func (c *runCollector) requeue(id dedup.Hash, u known, it frontier.Item) error {
+func (c *runCollector) requeue(id dedup.Hash, u known, it frontier.Item) {
 	of := runLane{frontier.HostOf(it.URL), levelOf(&it)}
 	r, due := c.open[of], nanoseconds(it.Due)
 	inRun := it.Place != 0 && it.Place == u.num && due != 0 && !it.Due.After(c.now)
 	if r != nil && (!inRun || len(r.elems) == maxRun || r.due != due) {
-		if err := c.queueRun(r); err != nil {
-			return err
-		}
+		c.queueRun(r)
 		delete(c.open, of)
 		r = nil
 	}
 	if !inRun {
-		return c.queueKnown(id, u, it)
+		c.queueKnown(id, u, it)
+		return
 	}
 	if r == nil {
 		r = &newRun{run: run{due: due}, runLane: of}
@@ -251,21 +241,16 @@ func (c *runCollector) requeue(id dedup.Hash, u known, it frontier.Item) error {
 	r.elems = append(r.elems, runElem{num: u.num, conditional: it.ETag != "" || it.Modified != "", fetched: u.state == frontier.Fetched})
 	r.states = append(r.states, u.state)
 	c.s.queue.runs.pending.add(u.num)
-	return nil
 }
 
 // queueRun writes a run that requeueAll has collected, unless it has been written.
-func (b *batch) queueRun(r *newRun) error {
+func (b *batch) queueRun(r *newRun) {
 	if len(r.states) == 0 {
-		return nil
+		return
 	}
 	value := r.encode()
-	if err := b.room(1, len(value)+len(r.host)+64); err != nil {
-		return err
-	}
-	if err := b.openHost(r.host); err != nil {
-		return err
-	}
+	b.room(1, len(value)+len(r.host)+64)
+	b.openHost(r.host)
 	var last position
 	for _, state := range r.states {
 		last = b.s.queue.push(r.host, r.level, 0)
@@ -273,20 +258,16 @@ func (b *batch) queueRun(r *newRun) error {
 	}
 	b.s.queue.runs.left[last.seq] = len(r.states)
 	r.states = nil
-	return b.setRun(r.host, last, value)
+	b.set(queueKey(r.host, last), value, runMeta)
 }
 
-func (b *batch) setRun(host string, key position, value []byte) error {
-	return b.txn.SetEntry(badgerdb.NewEntry(queueKey(host, key), value).WithMeta(runMeta))
-}
-
-// runOf returns the place of a pending URL in its run. The place of a URL that was handed out is in
-// memory. Others are rare: they are found by reading the runs of the host.
-func (b *batch) runOf(host string, num uint64) (in inRun, err error) {
-	if in, ok := b.s.queue.runs.taken[num]; ok {
-		return in, nil
+// runOf returns the place of a pending URL in its run, unless there was an error. The place of a URL that
+// was handed out is in memory. Others are rare: they are found by reading the runs of the host.
+func (b *batch) runOf(host string, num uint64) (in inRun, ok bool) {
+	if in, ok := b.s.queue.runs.taken[num]; ok || b.err != nil {
+		return in, ok
 	}
-	err = scanRuns(context.Background(), b.txn, hostPrefix(keyQueue, host), func(_ string, key position, r *run) error {
+	err := scanRuns(context.Background(), b.txn, hostPrefix(keyQueue, host), func(_ string, key position, r *run) error {
 		for i, e := range r.elems {
 			if e.num == num && r.due >= in.due { // it may have left an earlier run
 				in = inRun{at: r.positionOf(i, key), key: key, due: r.due, elem: e}
@@ -297,7 +278,8 @@ func (b *batch) runOf(host string, num uint64) (in inRun, err error) {
 	if err == nil && in.elem.num == 0 {
 		err = fmt.Errorf("%w: visit %d of host %s is missing from the queue", store.ErrCorrupt, num, host)
 	}
-	return in, err
+	b.fail(err)
+	return in, err == nil
 }
 
 // scanRuns calls fn with each run whose key has the prefix.
@@ -317,39 +299,36 @@ func scanRuns(ctx context.Context, txn *badgerdb.Txn, prefix []byte, fn func(hos
 
 // leaveRun removes a URL from the queue. If finished is true, the update of its record shows that it
 // has left its run.
-func (b *batch) leaveRun(host string, in inRun, finished bool) error {
+func (b *batch) leaveRun(host string, in inRun, finished bool) {
 	b.s.queue.remove(host, in.at)
 	b.s.handed.Delete(in.id)
 	switch {
 	case b.s.queue.runs.leave(in):
-		return b.delete(queueKey(host, in.key))
-	case finished:
-		return nil
+		b.delete(queueKey(host, in.key))
+	case !finished:
+		b.changeRun(host, in, runElem{})
 	}
-	return b.changeRun(host, in, runElem{})
 }
 
 // changeRun replaces an element of a run.
-func (b *batch) changeRun(host string, in inRun, to runElem) error {
+func (b *batch) changeRun(host string, in inRun, to runElem) {
 	var r run
-	if _, err := b.get(queueKey(host, in.key), r.decode); err != nil {
-		return err
-	}
+	b.get(queueKey(host, in.key), r.decode)
 	for i := range r.elems {
 		if r.elems[i].num == in.elem.num {
 			r.elems[i] = to
 		}
 	}
-	return b.setRun(host, in.key, r.encode())
+	b.set(queueKey(host, in.key), r.encode(), runMeta)
 }
 
 // endInRun changes the run of a pending URL after the commit of an entry, and the state in u if the
 // entry ends the revisit. before is the visit number of the record until now.
-func (b *batch) endInRun(u *known, before uint64, e *store.Entry) error {
+func (b *batch) endInRun(u *known, before uint64, e *store.Entry) {
 	host, runs := frontier.HostOf(e.Record.URL), &b.s.queue.runs
-	in, err := b.runOf(host, before)
-	if err != nil {
-		return err
+	in, ok := b.runOf(host, before)
+	if !ok {
+		return
 	}
 	visited := e.Touch && isSince(in.due, &e.Record)
 	if e.State != frontier.Unknown {
@@ -358,10 +337,11 @@ func (b *batch) endInRun(u *known, before uint64, e *store.Entry) error {
 		if u.url == "" { // the URL had never been discovered
 			u.url, u.place = e.Record.URL, position{level: in.at.level}
 		}
-		return b.leaveRun(host, in, visited && u.num == before && !in.elem.stays)
+		b.leaveRun(host, in, visited && u.num == before && !in.elem.stays)
+		return
 	}
 	if !visited && u.num == before {
-		return nil
+		return
 	}
 	stays := in
 	stays.elem.num, stays.elem.stays = u.num, true
@@ -371,7 +351,7 @@ func (b *batch) endInRun(u *known, before uint64, e *store.Entry) error {
 		delete(runs.taken, before)
 		runs.taken[u.num] = stays
 	}
-	return b.changeRun(host, in, stays.elem)
+	b.changeRun(host, in, stays.elem)
 }
 
 // takeRun hands out up to n pending URLs of a run of host h, and appends their items to items.

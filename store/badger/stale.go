@@ -14,23 +14,19 @@ import (
 // stale reports whether an entry's verdict may no longer hold because, since the entry's mark, a
 // page was indexed under one of the entry's hashes or keys, or the entry's leader was visited
 // again.
-func (b *batch) stale(e *store.Entry) (bool, error) {
+func (b *batch) stale(e *store.Entry) bool {
 	mark := e.Basis.Mark.Place()
 	for _, h := range e.Basis.Hashes {
 		if b.postedSince(postings.Mixed(filterKey(h), postings.Hash), mark) {
-			return true, nil
+			return true
 		}
 	}
 	for _, key := range e.Basis.Keys {
 		if b.postedSince(postings.Mixed(key, postings.Band), mark) {
-			return true, nil
+			return true
 		}
 	}
-	if mark == 0 || !e.Record.Follows() || mark == b.s.last {
-		return false, nil
-	}
-	leader, err := b.known(e.Record.Leader)
-	return leader.num > mark, err
+	return mark != 0 && e.Record.Follows() && mark != b.s.last && b.known(e.Record.Leader).num > mark
 }
 
 // postedSince reports whether a page may have been indexed after mark under key, a hash from
