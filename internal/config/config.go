@@ -73,10 +73,8 @@ func Parse(name string, text []byte, opt Options) (*File, error) {
 		return nil, err
 	}
 	p.lines = linesOf(text)
-	for _, key := range p.keys(nil, settings) {
-		if err := p.take(key, settings[key]); err != nil {
-			return nil, fmt.Errorf("%s:%w", name, p.at([]string{key}, err))
-		}
+	if err := p.each(nil, settings, p.take); err != nil {
+		return nil, fmt.Errorf("%s:%w", name, err)
 	}
 	if len(p.lacking) > 0 {
 		return nil, fmt.Errorf("%s: a store keeps no secrets, so this copy lacks %s: name the original file with --config FILE", name, strings.Join(p.lacking, ", "))
@@ -120,6 +118,18 @@ func (p *parser) keys(path []string, t table) []string {
 	return slices.SortedFunc(maps.Keys(t), func(a, b string) int { return cmp.Or(cmp.Compare(line(a), line(b)), cmp.Compare(a, b)) })
 }
 
+// each calls take with the path and the value of each key of the table at path, in the order of their lines.
+// It adds the line to an error.
+func (p *parser) each(path []string, t table, take func(path []string, v any) error) error {
+	for _, key := range p.keys(path, t) {
+		below := append(slices.Clone(path), key)
+		if err := take(below, t[key]); err != nil {
+			return p.at(below, err)
+		}
+	}
+	return nil
+}
+
 // lacks reports whether a value in a copy lacks a secret, and records the keys of such secrets.
 func (p *parser) lacks(path []string, v any) (lacking bool) {
 	if t, ok := v.(table); ok {
@@ -135,8 +145,13 @@ func (p *parser) lacks(path []string, v any) (lacking bool) {
 	return true
 }
 
-func (p *parser) unknown(word string, names []string) error {
-	if more := p.opt.Suggest(word, names); more != "" {
+// checkKey returns an error if the last key of a path is none of the known ones.
+func (p *parser) checkKey(path, known []string) error {
+	word := path[len(path)-1]
+	if slices.Contains(known, word) {
+		return nil
+	}
+	if more := p.opt.Suggest(word, known); more != "" {
 		return fmt.Errorf("unknown key %q: %s", word, more)
 	}
 	return fmt.Errorf("unknown key %q", word)
@@ -153,7 +168,8 @@ func names(flags *pflag.FlagSet) (all []string) {
 }
 
 // take takes a value or a section from the top of the file.
-func (p *parser) take(key string, v any) error {
+func (p *parser) take(path []string, v any) error {
+	key := path[0]
 	main, flags := names(p.opt.Flags[p.opt.Main]), p.opt.Flags[key]
 	section, isTable := v.(table)
 	switch {
@@ -162,22 +178,18 @@ func (p *parser) take(key string, v any) error {
 	case key == "seed":
 		return p.seeds(v)
 	case slices.Contains(main, key) && (flags == nil || !isTable):
-		return p.flag(p.opt.Main, []string{key}, v)
+		return p.flag(p.opt.Main, path, v)
 	case flags == nil:
-		return p.unknown(key, slices.Concat(main, slices.Sorted(maps.Keys(p.opt.Flags)), []string{"host", "seed"}))
+		return p.checkKey(path, slices.Concat(main, slices.Sorted(maps.Keys(p.opt.Flags)), []string{"host", "seed"}))
 	case !isTable:
 		return fmt.Errorf("%s is a command: put its flags in a section, [%s]", key, key)
 	}
-	for _, name := range p.keys([]string{key}, section) {
-		path := []string{key, name}
-		if !slices.Contains(names(flags), name) {
-			return p.at(path, p.unknown(name, names(flags)))
+	return p.each(path, section, func(path []string, v any) error {
+		if err := p.checkKey(path, names(flags)); err != nil {
+			return err
 		}
-		if err := p.flag(key, path, section[name]); err != nil {
-			return p.at(path, err)
-		}
-	}
-	return nil
+		return p.flag(key, path, v)
+	})
 }
 
 // flag sets a flag of the running command. It does nothing if the value is for another command, or

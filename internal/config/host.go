@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -27,40 +28,28 @@ func (p *parser) hosts(sections table) error {
 	if sections == nil {
 		return errors.New(`host: write a section, such as [host."example.org"]`)
 	}
-	for _, pattern := range p.keys([]string{"host"}, sections) {
-		path := []string{"host", pattern}
-		section, isTable := sections[pattern].(table)
-		if !isTable || !validPattern(pattern) {
-			return p.at(path, fmt.Errorf(`host %q: write a section with a name, such as [host."example.org"], [host."*.example.org"] or [host."example.org:8080"]`, pattern))
+	return p.each([]string{"host"}, sections, func(path []string, v any) error {
+		section, isTable := v.(table)
+		if !isTable || !validPattern(path[1]) {
+			return fmt.Errorf(`host %q: write a section with a name, such as [host."example.org"], [host."*.example.org"] or [host."example.org:8080"]`, path[1])
 		}
-		if err := p.host(path, section); err != nil {
-			return err
-		}
-	}
-	return nil
+		return p.host(path, section)
+	})
 }
 
 func (p *parser) host(within []string, section table) error {
 	h, flags := &access.Host{Pattern: strings.ToLower(within[1])}, pflag.NewFlagSet("host", pflag.ContinueOnError)
 	p.opt.Host(h, flags)
-	path := func(key string) []string { return append(slices.Clone(within), key) }
 	known := append(names(flags), ownKeys...)
-	keys := p.keys(within, section)
-	for _, key := range keys {
-		if !slices.Contains(known, key) {
-			return p.at(path(key), p.unknown(key, known))
-		}
+	err := p.each(within, section, func(path []string, _ any) error { return p.checkKey(path, known) })
+	if err != nil || p.opt.Command != p.opt.Main || p.lacks(within, section) {
+		return err
 	}
-	if p.opt.Command != p.opt.Main || p.lacks(within, section) {
-		return nil
-	}
-	for _, key := range keys {
-		if err := p.setHost(h, flags, path(key), section[key]); err != nil {
-			return p.at(path(key), err)
-		}
+	if err := p.each(within, section, func(path []string, v any) error { return p.setHost(h, flags, path, v) }); err != nil {
+		return err
 	}
 	if key, err := checkHost(h, section); err != nil {
-		return p.at(path(key), err)
+		return p.at(append(slices.Clone(within), key), err)
 	}
 	p.file.Hosts = append(p.file.Hosts, *h)
 	return nil
@@ -99,12 +88,7 @@ func (p *parser) setHost(h *access.Host, flags *pflag.FlagSet, path []string, v 
 // setSelectors stores the selectors at path. An array makes a field a list. Errors name the host.
 func (p *parser) setSelectors(h *access.Host, path []string, v any) error {
 	if fields, isTable := v.(table); isTable && len(path) == 3 && path[2] == "fields" {
-		for _, name := range p.keys(path, fields) {
-			if err := p.setSelectors(h, append(path, name), fields[name]); err != nil {
-				return err
-			}
-		}
-		return nil
+		return p.each(path, fields, func(path []string, v any) error { return p.setSelectors(h, path, v) })
 	}
 	key := strings.Join(path[2:], ".")
 	if _, isList := v.([]any); isList && len(path) > 3 {
@@ -138,28 +122,16 @@ func (p *parser) setBasic(h *access.Host, key string, v any) error {
 	return nil
 }
 
-// each calls take with the keys and the strings of a table.
-func (p *parser) each(path []string, t table, take func(key string, text access.Secret) error) error {
-	for _, key := range p.keys(path, t) {
-		text, err := p.text(key, t[key])
-		if err == nil {
-			err = take(key, access.Secret(text))
-		}
-		if err != nil {
-			return p.at(append(path, key), err)
-		}
-	}
-	return nil
-}
-
 func (p *parser) headers(path []string, t table) (map[string]access.Secret, error) {
 	if t == nil {
 		return nil, errors.New(`headers: write a table, such as { "X-Token" = "${TOKEN}" }`)
 	}
 	all := map[string]access.Secret{}
-	return all, p.each(path, t, func(name string, text access.Secret) error {
-		all[http.CanonicalHeaderKey(name)] = text
-		return checkHeader(name, string(text))
+	return all, p.each(path, t, func(path []string, v any) error {
+		name := path[3]
+		text, err := p.text(name, v)
+		all[http.CanonicalHeaderKey(name)] = access.Secret(text)
+		return cmp.Or(err, checkHeader(name, text))
 	})
 }
 
@@ -176,32 +148,31 @@ func checkHeader(name, text string) error {
 	return nil
 }
 
-func (p *parser) login(path []string, t table) (l *access.Login, err error) {
+func (p *parser) login(path []string, t table) (*access.Login, error) {
 	if t == nil {
 		return nil, errors.New(`login: write a table with the keys "page", "fields" and "check"`)
 	}
-	l = &access.Login{Fields: map[string]access.Secret{}}
-	for _, key := range p.keys(path, t) {
-		switch fields, isTable := t[key].(table); {
-		case key == "page":
-			l.Page, err = p.text(key, t[key])
-		case key == "check":
-			l.Check, err = p.text(key, t[key])
-		case key != "fields":
-			err = p.unknown(key, []string{"page", "fields", "check"})
-		case !isTable:
-			err = errors.New(`fields: write a table, such as { user = "me", password = "${PASSWORD}" }`)
-		default:
-			err = p.each(append(path, key), fields, func(name string, text access.Secret) error {
-				l.Fields[name] = text
-				return nil
+	l := &access.Login{Fields: map[string]access.Secret{}}
+	return l, p.each(path, t, func(path []string, v any) (err error) {
+		switch fields, isTable := v.(table); path[3] {
+		case "page":
+			l.Page, err = p.text("page", v)
+		case "check":
+			l.Check, err = p.text("check", v)
+		case "fields":
+			if !isTable {
+				return errors.New(`fields: write a table, such as { user = "me", password = "${PASSWORD}" }`)
+			}
+			return p.each(path, fields, func(path []string, v any) error {
+				text, err := p.text(path[4], v)
+				l.Fields[path[4]] = access.Secret(text)
+				return err
 			})
+		default:
+			return p.checkKey(path, []string{"page", "fields", "check"})
 		}
-		if err != nil {
-			return nil, p.at(append(path, key), err)
-		}
-	}
-	return l, nil
+		return err
+	})
 }
 
 func (p *parser) cookies(v any) (access.Cookies, error) {

@@ -29,16 +29,15 @@ func (p *parser) seed(within []string, section table) error {
 	seed, flags := access.Seed{}, pflag.NewFlagSet("seed", pflag.ContinueOnError)
 	p.opt.Seed(&seed, flags)
 	known := names(flags)
-	for _, key := range p.keys(within, section) {
-		path := append(slices.Clone(within), key)
-		if !slices.Contains(known, key) {
-			return p.at(path, p.unknown(key, known))
+	err := p.each(within, section, func(path []string, v any) (err error) {
+		if err = p.checkKey(path, known); err == nil {
+			_, err = p.set(flags, path[2], v)
 		}
-		if _, err := p.set(flags, key, section[key]); err != nil {
-			return p.at(path, err)
-		}
-	}
+		return err
+	})
 	switch {
+	case err != nil:
+		return err
 	case seed.URL == "":
 		return p.at(within, errors.New("seed: the section has no url"))
 	case slices.ContainsFunc(p.file.Seeds, func(s access.Seed) bool { return s.URL == seed.URL }):

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"skink/base/harmless"
 	"skink/extract"
 )
@@ -187,26 +189,10 @@ func stringOf(field string, buffer *[]byte, raw []byte) ([]byte, error) {
 	}
 }
 
-func valueKind(raw []byte) string {
-	for _, c := range raw {
-		switch {
-		case c == ' ' || c == '\t' || c == '\r' || c == '\n':
-			continue
-		case c == '"':
-			return "string"
-		case c == '{':
-			return "object"
-		case c == '[':
-			return "array"
-		case c == 't' || c == 'f':
-			return "boolean"
-		case c == 'n':
-			return "null"
-		}
-		return "number"
-	}
-	return ""
-}
+var valueKinds = map[jsontext.Kind]string{'"': "string", '{': "object", '[': "array", 't': "boolean", 'f': "boolean", 'n': "null", '0': "number"}
+
+// valueKind returns the kind of a JSON value, or "" if raw is empty.
+func valueKind(raw []byte) string { return valueKinds[jsontext.Value(raw).Kind()] }
 
 func withArticle(kind string) string {
 	switch kind {

@@ -107,7 +107,11 @@ func endingOr(name, other string) string {
 	return other
 }
 
-var readersEndings = []string{".html", ".htm", ".xhtml", ".xht", ".md", ".markdown", ".txt", ".text"}
+// readersTypes contains the media types of files for people to read, by the extension of the file name.
+var readersTypes = map[string]string{
+	".html": "text/html", ".htm": "text/html", ".xhtml": "application/xhtml+xml", ".xht": "application/xhtml+xml",
+	".md": "text/markdown", ".markdown": "text/markdown", ".txt": "text/plain", ".text": "text/plain",
+}
 
 // Each of these may be the part of a file name before the first dot (README, README.first), or its
 // extension (zlib.LICENSE).
@@ -119,7 +123,7 @@ func forReaders(name string, start []byte) bool {
 	base := strings.ToLower(filepath.Base(name))
 	ext := filepath.Ext(base)
 	stem, _, _ := strings.Cut(base, ".")
-	return slices.Contains(readersEndings, ext) || slices.Contains(readersNames, stem) ||
+	return readersTypes[ext] != "" || slices.Contains(readersNames, stem) ||
 		ext != "" && slices.Contains(readersNames, ext[1:]) || extract.MediaType(start, "text/plain") == "text/html"
 }
 
@@ -141,21 +145,12 @@ func diskType(name string, start []byte) string {
 
 // TypeOf returns the media type that a file name implies, or "" if only the content can tell.
 func TypeOf(name string) string {
-	switch ext := strings.ToLower(filepath.Ext(name)); ext {
-	case ".html", ".htm":
-		return "text/html"
-	case ".xhtml", ".xht":
-		return "application/xhtml+xml"
-	case ".md", ".markdown":
-		return "text/markdown"
-	case ".txt", ".text":
-		return "text/plain"
-	case "":
-		return ""
-	default:
-		kind, _, _ := mime.ParseMediaType(mime.TypeByExtension(ext))
+	ext := strings.ToLower(filepath.Ext(name))
+	if kind := readersTypes[ext]; kind != "" || ext == "" {
 		return kind
 	}
+	kind, _, _ := mime.ParseMediaType(mime.TypeByExtension(ext))
+	return kind
 }
 
 const bom = "\uFEFF" // byte order mark, which some editors write at the beginning of a file
