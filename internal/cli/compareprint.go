@@ -106,11 +106,8 @@ func (c *sideBySide) printPassages(w io.Writer) {
 			fmt.Fprintf(w, "  and %d more: --json lists them, --html shows them\n", len(c.Passages)-i)
 			break
 		}
-		text := []rune(harmless.Line(strings.Join(strings.Fields(p.Text), " ")))
-		if len(text) > shownText {
-			text = append(text[:shownText-1], '…')
-		}
-		fmt.Fprintf(w, "  %4d words, at word %d of A and word %d of B: %s\n", p.Words, p.A, p.B, string(text))
+		text := report.Clip(harmless.Line(strings.Join(strings.Fields(p.Text), " ")), shownText)
+		fmt.Fprintf(w, "  %4d words, at word %d of A and word %d of B: %s\n", p.Words, p.A, p.B, text)
 	}
 }
 

@@ -173,13 +173,7 @@ func addHostFlags(h *access.Host, flags *pflag.FlagSet) {
 		h.WaitFor = css
 		return new(selector.Rules).Add("main", css)
 	})
-	flags.Var(&list{kind: "stringSlice", commas: true, add: func(word string) error {
-		if !slices.Contains(access.Behaviors, word) {
-			return errors.New("must be scroll, details or more")
-		}
-		h.Behaviors = append(h.Behaviors, word)
-		return nil
-	}}, "render-behaviors", "")
+	flags.Var(several(&h.Behaviors, access.Behaviors), "render-behaviors", "")
 	flags.Func("ignore-robots", "", func(text string) error {
 		h.Robots = strings.TrimSpace(text)
 		if h.Robots == "" || h.Robots == "true" || h.Robots == "false" || strings.ContainsFunc(h.Robots, unicode.IsControl) {

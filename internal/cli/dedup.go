@@ -60,7 +60,7 @@ type dedupFlags struct {
 	within  *withinFlags
 	pairs   bool
 	memory  *int64
-	form    *formFlags
+	form    *report.Options
 	out     *outFlags
 	quiet   bool
 
@@ -86,7 +86,7 @@ func setupDedup(flags *pflag.FlagSet) func(context.Context, Console, []string) e
 }
 
 func (f *dedupFlags) run(ctx context.Context, con Console, args []string) error {
-	d := &dedupRun{dedupFlags: f, con: con, report: f.form.options()}
+	d := &dedupRun{dedupFlags: f, con: con, report: *f.form}
 	return d.run(ctx, args)
 }
 

@@ -77,7 +77,7 @@ func setupExport(flags *pflag.FlagSet) func(context.Context, Console, []string) 
 	flags.Var(oneOf(&o.Include, release.Unique, release.All), "include", "write unique and thin pages (unique), or all pages that have a verdict (all)")
 	flags.BoolVar(&o.Markdown, "markdown", false, "also write the main text as Markdown; the store must have been created with skink crawl --markdown")
 	flags.Var(oneOf(&o.Links, extract.LinksNone, extract.LinksText, extract.LinksWhole), "links", "with --markdown: remove links (none), keep only their text (text), or also keep their URLs (absolute)")
-	flags.Var(&list{kind: "stringSlice", commas: true, add: f.addField}, "fields", "`FIELDS` also write these fields (comma-separated): host, depth, inlinks, outlinks, headings, breadcrumbs, content_hash")
+	flags.Var(several(&o.Fields, feed.Fields), "fields", "`FIELDS` also write these fields (comma-separated): host, depth, inlinks, outlinks, headings, breadcrumbs, content_hash")
 	flags.BoolVar(&f.chunks, "chunks", false, "write or send passages instead of whole pages; a passage that occurs more than once is written once")
 	flags.Var(whole(&f.most, feed.MinPassageWords, fmt.Sprintf("%d or more", feed.MinPassageWords)), "chunk-words", "with --chunks: write passages of at most this many words")
 	flags.Var(whole(&o.MinWords, 0, "0 or more"), "min-words", "leave out pages with fewer words than this")
@@ -145,14 +145,6 @@ func (f *exportFlags) told(con Console, what string, written int, opt feed.Optio
 	} else if written == 0 && !f.since.given() {
 		fmt.Fprintf(con.Err, "%s contains no %s to write: see skink report --store %s\n", *f.store, what, harmless.Quoted(*f.store))
 	}
-	return nil
-}
-
-func (f *exportFlags) addField(name string) error {
-	if !slices.Contains(feed.Fields, feed.Field(name)) {
-		return errors.New("must be host, depth, inlinks, outlinks, headings, breadcrumbs or content_hash")
-	}
-	f.opt.Fields = append(f.opt.Fields, feed.Field(name))
 	return nil
 }
 

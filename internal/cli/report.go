@@ -7,6 +7,8 @@ import (
 	"math"
 	"regexp"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/spf13/pflag"
 
@@ -34,7 +36,7 @@ var reportCommand = command{
 
 type reportFlags struct {
 	store    *string
-	form     *formFlags
+	form     *report.Options
 	complete *completeFlags
 	out      *outFlags
 	changes  bool
@@ -53,18 +55,22 @@ func setupReport(flags *pflag.FlagSet) func(context.Context, Console, []string) 
 }
 
 func (f *reportFlags) run(ctx context.Context, con Console, _ []string) error {
-	opt := f.form.options()
+	opt := *f.form
 	conditions, err := f.conditions()
 	if err != nil {
 		return err
 	}
-	since, err := f.sinceCrawl(conditions)
+	since, err := f.sinceTime(conditions)
 	if err != nil {
 		return err
 	}
 	return withStore(ctx, con, *f.store, f.complete, func(s store.Reader, settings store.Settings) error {
 		if f.changes {
-			return f.writeChanges(ctx, con, s, opt.Format)
+			all, err := report.ReadChanges(ctx, s)
+			if err != nil {
+				return err
+			}
+			return f.out.write(ctx, con, func(out io.Writer) error { return report.WriteChanges(out, all, opt.Format) })
 		}
 		if is, _ := report.HasTotals(f.about); is {
 			t, err := report.ReadTotals(ctx, s, f.about)
@@ -81,9 +87,13 @@ func (f *reportFlags) run(ctx context.Context, con Console, _ []string) error {
 			}
 		}
 		opt.Rule.Similarity, opt.Rule.MinWords, opt.Rule.Contained = settings.Similarity, settings.MinWords, settings.Contained
+		how := audit.Output{Format: opt.Format, About: f.about, Top: opt.Top}
+		if f.about == aboutAll {
+			how.About = ""
+		}
 		err := f.out.write(ctx, con, func(out io.Writer) error {
 			if f.about != "" {
-				return audit.Write(ctx, out, found, f.auditOutput(opt))
+				return audit.Write(ctx, out, found, how)
 			}
 			return report.Write(ctx, out, report.FromStore(s), opt)
 		})
@@ -101,8 +111,8 @@ func (f *reportFlags) conditions() (all []audit.Condition, err error) {
 	case err != nil:
 		return nil, usagef("--about %s: %v", f.about, err)
 	case !is:
-	case f.form.format == report.HTML || f.form.format == report.XLSX:
-		return nil, usagef("--about %s: is written as text, csv or json, not as %s", f.about, f.form.format)
+	case f.form.Format == report.HTML || f.form.Format == report.XLSX:
+		return nil, usagef("--about %s: is written as text, csv or json, not as %s", f.about, f.form.Format)
 	case f.failOn != "" || f.since != "":
 		return nil, usagef("--about %s: --fail-on and --since are about the audit: use another --about", f.about)
 	default:
@@ -122,33 +132,35 @@ func (f *reportFlags) conditions() (all []audit.Condition, err error) {
 	return all, nil
 }
 
-// sinceCrawl parses the value of --since, which some conditions require. It returns nil without
-// --since.
-func (f *reportFlags) sinceCrawl(conditions []audit.Condition) (*sinceCrawl, error) {
-	if f.since == "" {
-		i := slices.IndexFunc(conditions, func(c audit.Condition) bool { return c.Change != "" })
-		if i >= 0 {
-			return nil, usagef("--fail-on %s:%s requires --since: try --since LAST", conditions[i].Change, conditions[i].Name)
-		}
-		return nil, nil
+// sinceTime returns the time that --since names, which some conditions require. It returns the zero time for LAST
+// and without --since.
+func (f *reportFlags) sinceTime(conditions []audit.Condition) (at time.Time, err error) {
+	i := slices.IndexFunc(conditions, func(c audit.Condition) bool { return c.Change != "" })
+	switch {
+	case f.since == "" && i >= 0:
+		return at, usagef("--fail-on %s:%s requires --since: try --since LAST", conditions[i].Change, conditions[i].Name)
+	case f.since == "", strings.EqualFold(f.since, sinceLast):
+		return at, nil
 	}
-	since, err := parseSinceCrawl(f.since)
-	return &since, err
+	if at, err = parseMoment(f.since); err != nil {
+		return at, usagef("--since %q: try LAST, a time (2026-11-24, 2026-11-24T09:30:00Z) or an age (36h, 7d)", f.since)
+	}
+	return at, nil
 }
 
-// audit audits the store s. If since is not nil, it compares the result with that of the crawl
-// selected by since. It lists almost-duplicates if f.about or conditions asks for them. For a full
+// audit audits the store s. With --since, it compares the result with that of the latest crawl that ended before the
+// time since, or, if that is zero, with the crawl before the last one. It lists almost-duplicates if f.about or conditions asks for them. For a full
 // audit, it also lists them if the store is small.
-func (f *reportFlags) audit(ctx context.Context, s store.Reader, settings store.Settings, about report.About, conditions []audit.Condition, since *sinceCrawl) (*audit.Audit, error) {
+func (f *reportFlags) audit(ctx context.Context, s store.Reader, settings store.Settings, about report.About, conditions []audit.Condition, since time.Time) (*audit.Audit, error) {
 	rule, err := session.StoredRule(settings, *f.store)
 	if err != nil {
 		return nil, err
 	}
-	opt := audit.Options{About: about, Rule: rule, AllFrom: f.form.format.All()}
+	opt := audit.Options{About: about, Rule: rule, AllFrom: f.form.Format.All()}
 	opt.Scores = opt.AllFrom && f.about == pagesList
 	asked := f.about == nearlyList || slices.ContainsFunc(conditions, func(c audit.Condition) bool { return c.Name == nearlyList })
-	if since != nil {
-		if opt.Since, err = since.read(ctx, s, *f.store); err != nil {
+	if f.since != "" {
+		if opt.Since, err = f.readPast(ctx, s, since); err != nil {
 			return nil, err
 		}
 	}
@@ -167,17 +179,6 @@ const nearlyList = "nearly"
 // pagesList names the list of all URLs. Only as CSV and JSON, it has the link scores and the anchor texts.
 const pagesList = "pages"
 
-func (f *reportFlags) auditOutput(opt report.Options) audit.Output {
-	o := audit.Output{Format: opt.Format, About: f.about}
-	if f.about == aboutAll {
-		o.About = ""
-	}
-	if f.form.flags.Changed("top") {
-		o.Top = f.form.top
-	}
-	return o
-}
-
 // failed prints each condition of --fail-on that was met. If there are any, it returns an error
 // that makes the process exit with code 4.
 func failed(con Console, why []string) error {
@@ -190,29 +191,13 @@ func failed(con Console, why []string) error {
 	return nil
 }
 
-func (f *reportFlags) writeChanges(ctx context.Context, con Console, s store.Reader, format report.Format) error {
-	all, err := report.ReadChanges(ctx, s)
-	if err != nil {
-		return err
-	}
-	return f.out.write(ctx, con, func(out io.Writer) error { return report.WriteChanges(out, all, format) })
-}
-
-type formFlags struct {
-	flags  *pflag.FlagSet
-	format report.Format
-	top    int
-}
-
 // addFormFlags adds flags for a report, which may also have the further formats.
-func addFormFlags(flags *pflag.FlagSet, further ...report.Format) *formFlags {
-	f := &formFlags{flags: flags, format: report.Text}
-	flags.Var(oneOf(&f.format, append([]report.Format{report.Text, report.JSON, report.CSV, report.HTML}, further...)...), "format", "print the report in this format")
-	flags.Var(whole(&f.top, 1, "1 or more"), "top", "show at most this many clusters, or rows for each audit finding (default: all in json, csv and xlsx, fewer in text and html)")
-	return f
+func addFormFlags(flags *pflag.FlagSet, further ...report.Format) *report.Options {
+	o := &report.Options{Format: report.Text}
+	flags.Var(oneOf(&o.Format, append([]report.Format{report.Text, report.JSON, report.CSV, report.HTML}, further...)...), "format", "print the report in this format")
+	flags.Var(whole(&o.Top, 1, "1 or more"), "top", "show at most this many clusters, or rows for each audit finding (default: all in json, csv and xlsx, fewer in text and html)")
+	return o
 }
-
-func (f *formFlags) options() report.Options { return report.Options{Format: f.format, Top: f.top} }
 
 // completeFlags are the flags for comparing all pages of a store with each other, instead of using
 // the crawl's verdicts.

@@ -10,27 +10,18 @@ import (
 	"skink/internal/session"
 )
 
-// A givenFlag is a flag set on the command line. text is the flag with its value as a user would
-// type it in a shell.
-type givenFlag struct{ name, text string }
-
-// givenFlags returns the flags set on the command line, without those from a configuration file.
-func givenFlags(flags *pflag.FlagSet) (all []givenFlag) {
-	flags.Visit(func(f *pflag.Flag) {
-		if !typed(flags, f.Name) {
-			return // set by the configuration file, which the next command reads too
+// asTyped returns a flag with its value, or with each of its values, as a user would type it in a shell.
+func asTyped(f *pflag.Flag) (all []string) {
+	for _, v := range printed(f) {
+		text := "--" + f.Name + " " + harmless.Quoted(v)
+		if f.NoOptDefVal != "" && f.Value.Type() != "bool" {
+			text = strings.TrimSuffix("--"+f.Name+"="+harmless.Quoted(v), "="+f.NoOptDefVal)
 		}
-		for _, v := range printed(f) {
-			text := "--" + f.Name + " " + harmless.Quoted(v)
-			if f.NoOptDefVal != "" && f.Value.Type() != "bool" {
-				text = strings.TrimSuffix("--"+f.Name+"="+harmless.Quoted(v), "="+f.NoOptDefVal)
-			}
-			if f.Value.Type() == "bool" {
-				text = strings.TrimSuffix("--"+f.Name+"="+v, "=true")
-			}
-			all = append(all, givenFlag{f.Name, text})
+		if f.Value.Type() == "bool" {
+			text = strings.TrimSuffix("--"+f.Name+"="+v, "=true")
 		}
-	})
+		all = append(all, text)
+	}
 	return all
 }
 
@@ -40,14 +31,14 @@ func givenFlags(flags *pflag.FlagSet) (all []givenFlag) {
 // in the frontier again.
 func (f *crawlFlags) resume(end session.Ending) string {
 	words := []string{"skink crawl"}
-	for _, g := range givenFlags(f.rule.flags) {
-		kept := slices.Contains(ruleFlagNames, g.name) || g.name == "add" || g.name == "prefer" // whether the store keeps the value of the flag
-		stopped := strings.HasPrefix(end.Limit, "--"+g.name+" ") || end.Spent > 0 && (g.name == "max-host-pages" || g.name == "max-host-bytes")
-		back := end.Over() && !f.opt.Forever && (g.name == "retry" || strings.HasPrefix(g.name, "recrawl"))
-		if !kept && !stopped && !back {
-			words = append(words, g.text)
+	f.rule.flags.Visit(func(g *pflag.Flag) {
+		kept := slices.Contains(ruleFlagNames, g.Name) || g.Name == "add" || g.Name == "prefer" // whether the store keeps the value of the flag
+		stopped := strings.HasPrefix(end.Limit, "--"+g.Name+" ") || end.Spent > 0 && (g.Name == "max-host-pages" || g.Name == "max-host-bytes")
+		back := end.Over() && !f.opt.Forever && (g.Name == "retry" || strings.HasPrefix(g.Name, "recrawl"))
+		if typed(f.rule.flags, g.Name) && !kept && !stopped && !back { // the next command reads the configuration file, too
+			words = append(words, asTyped(g)...)
 		}
-	}
+	})
 	if strings.HasPrefix(end.Limit, "--max-pages ") && !typed(f.rule.flags, "max-pages") {
 		words = append(words, "--max-pages 0") // the configuration file sets the limit, which the store has reached
 	}

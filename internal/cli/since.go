@@ -50,33 +50,28 @@ func (f *sinceFlags) heed(opt *feed.Options, chunks bool) error {
 		}
 		from = string(f.held.After)
 	}
-	if from == sinceStart {
-		return nil
-	}
-	if at, ok := parseTime(from); ok {
+	at, err := parseMoment(from)
+	switch isCursor := strings.Trim(from, "0123456789") == ""; {
+	case from == sinceStart:
+	case err == nil && !isCursor:
 		opt.Since = at
-		return nil
+	case isCursor || f.cursor != "":
+		opt.After = store.Cursor(from)
+	default:
+		return usagef("--since %q: must be a time (2026-11-24 or 2026-11-24T09:30:00Z), an age (36h or 7d), a cursor that an export printed, or the word start", from)
 	}
-	if f.cursor == "" && strings.ContainsFunc(from, func(r rune) bool { return r < '0' || r > '9' }) { // a string of digits is a cursor, and anything else is an age
-		age, err := parseAge(from)
-		if err != nil {
-			return usagef("--since %q: must be a time (2026-11-24 or 2026-11-24T09:30:00Z), an age (36h or 7d), a cursor that an export printed, or the word start", from)
-		}
-		opt.Since = time.Now().Add(-age)
-		return nil
-	}
-	opt.After = store.Cursor(from)
 	return nil
 }
 
-// parseTime parses a time or a date, in UTC. A date means the beginning of that day.
-func parseTime(text string) (time.Time, bool) {
+// parseMoment parses a time or a date, in UTC, or an age such as 7d. A date means the beginning of that day.
+func parseMoment(text string) (time.Time, error) {
 	for _, layout := range []string{time.RFC3339, time.DateTime, "2006-01-02T15:04", time.DateOnly} {
 		if at, err := time.ParseInLocation(layout, strings.TrimSpace(text), time.UTC); err == nil {
-			return at, true
+			return at, nil
 		}
 	}
-	return time.Time{}, false
+	age, err := parseAge(text)
+	return time.Now().Add(-age), err
 }
 
 // check returns an error if the cursor after is later than the last change in s. Such a cursor

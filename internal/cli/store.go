@@ -203,21 +203,16 @@ func (f *storeFlags) drop(ctx context.Context, con Console, name string) error {
 	if !f.yes {
 		return usagef("skink store drop removes %s permanently: add --yes to confirm", harmless.Quoted(name))
 	}
+	var other string
+	var err error
 	if isShared(name) {
-		at, err := addressOf(name)
-		if err != nil {
-			return err
+		var at postgres.Address
+		if at, err = addressOf(name); err == nil {
+			err = postgres.Drop(ctx, at)
 		}
-		if err := postgres.Drop(ctx, at); err != nil {
-			return dropError(name, err)
-		}
-		fmt.Fprintf(con.Err, "removed %s\n", harmless.Line(name))
-		return nil
+	} else if err = isFolder(name); err == nil {
+		other, err = badger.Remove(name)
 	}
-	if err := isFolder(name); err != nil {
-		return err
-	}
-	other, err := badger.Remove(name)
 	if err != nil {
 		return dropError(name, err)
 	}

@@ -26,7 +26,7 @@ var tuneCommand = command{
 
 type tuneFlags struct {
 	forms        *list
-	units        *list
+	units        []dedup.Unit
 	shingles     []int // empty means triedShingles
 	measures     *list
 	similarities []float64 // in ascending order
@@ -34,11 +34,12 @@ type tuneFlags struct {
 	quiet        bool
 }
 
-// triedForms and triedShingles are the forms and shingle lengths that skink tune tries by default.
+// triedForms, triedMeasures and triedShingles are the forms, the measures and the shingle lengths that skink tune tries by default.
 // A word has five or six characters, so the lengths in characters cover about the same range as
 // those in words.
 var (
 	triedForms    = []string{"plain", "nofunction", "stem", "nofunction,stem"}
+	triedMeasures = []string{"resemblance", "estimate", "containment", "containment-lesser", "super", "mega"}
 	triedShingles = map[dedup.Unit][]int{
 		dedup.Words: {1, 2, 3, 4, 5, 6, 8, 10, 12},
 		dedup.Chars: {4, 6, 9, 13, 20, 30, 50},
@@ -48,11 +49,11 @@ var (
 func setupTune(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
 	f := &tuneFlags{
 		forms:    &list{kind: "stringArray", words: triedForms, add: checkForm},
-		units:    &list{kind: "stringSlice", words: []string{string(dedup.Words), string(dedup.Chars)}, commas: true, add: checkUnit},
-		measures: &list{kind: "stringSlice", words: measureNames(), commas: true, add: checkMeasure},
+		units:    []dedup.Unit{dedup.Words, dedup.Chars},
+		measures: &list{kind: "stringSlice", words: triedMeasures, commas: true, add: checkMeasure},
 	}
 	flags.Var(f.forms, "form", "`FORM` try only this form, as in skink crawl --form (repeatable)")
-	flags.Var(f.units, "unit", "`word|char` try only shingles that consist of words (word) or of characters (char) (repeatable)")
+	flags.Var(several(&f.units, f.units), "unit", "`word|char` try only shingles that consist of words (word) or of characters (char) (repeatable)")
 	flags.Var(&list{kind: "int", commas: true, add: f.addShingle}, "shingle", "try only shingles of these lengths, separated by commas (default: 1 to 12 words, 4 to 50 characters)")
 	flags.Var(f.measures, "measure", "`MEASURE` try only this measure of similarity (repeatable)")
 	flags.BoolVar(&f.json, "json", false, "print the result as a JSON object")
@@ -61,24 +62,17 @@ func setupTune(flags *pflag.FlagSet) func(context.Context, Console, []string) er
 	return f.run
 }
 
-type measure struct {
-	name  string
-	score func(dedup.Comparison) float64
-}
-
 // measures are the similarity scores that skink tune tries, each from 0 to 1. A score such as
 // containment has two directions: A in B, and B in A. The plain name means the larger value, which
 // is high for an excerpt, and "lesser" the smaller one.
-var measures = []measure{
-	{"resemblance", func(c dedup.Comparison) float64 { return c.Resemblance }},
-	{"estimate", func(c dedup.Comparison) float64 { return c.Estimate }},
-	{"containment", func(c dedup.Comparison) float64 { return max(c.AInB, c.BInA) }},
-	{"containment-lesser", func(c dedup.Comparison) float64 { return min(c.AInB, c.BInA) }},
-	{"super", func(c dedup.Comparison) float64 { return float64(c.Super) / dedup.SuperShingles }},
-	{"mega", func(c dedup.Comparison) float64 { return float64(c.Mega) / dedup.MegaShingles }},
+var measures = map[string]func(dedup.Comparison) float64{
+	"resemblance":        func(c dedup.Comparison) float64 { return c.Resemblance },
+	"estimate":           func(c dedup.Comparison) float64 { return c.Estimate },
+	"containment":        func(c dedup.Comparison) float64 { return max(c.AInB, c.BInA) },
+	"containment-lesser": func(c dedup.Comparison) float64 { return min(c.AInB, c.BInA) },
+	"super":              func(c dedup.Comparison) float64 { return float64(c.Super) / dedup.SuperShingles },
+	"mega":               func(c dedup.Comparison) float64 { return float64(c.Mega) / dedup.MegaShingles },
 }
-
-func measureNames() []string { return namesOf(measures, func(m measure) string { return m.name }) }
 
 func (f *tuneFlags) run(ctx context.Context, con Console, args []string) error {
 	if err := standsAlone(con, args); err != nil {
@@ -135,16 +129,9 @@ func checkForm(name string) error {
 	return err
 }
 
-func checkUnit(name string) error {
-	if triedShingles[dedup.Unit(name)] == nil {
-		return errors.New("must be word or char")
-	}
-	return nil
-}
-
 func checkMeasure(name string) error {
-	if !slices.Contains(measureNames(), name) {
-		return errors.New("must be one of " + strings.Join(measureNames(), ", "))
+	if measures[name] == nil {
+		return errors.New("must be one of " + strings.Join(triedMeasures, ", "))
 	}
 	return nil
 }
@@ -181,13 +168,13 @@ func (f *tuneFlags) ways() (ways []dedup.Way) {
 }
 
 func (f *tuneFlags) shinglings() (all []dedup.Shingling) {
-	for _, unit := range f.units.words {
+	for _, unit := range f.units {
 		lengths := f.shingles
 		if len(lengths) == 0 {
-			lengths = triedShingles[dedup.Unit(unit)]
+			lengths = triedShingles[unit]
 		}
 		for _, k := range lengths {
-			all = append(all, dedup.Shingling{Unit: dedup.Unit(unit), K: k})
+			all = append(all, dedup.Shingling{Unit: unit, K: k})
 		}
 	}
 	return all
@@ -207,7 +194,7 @@ func (f *tuneFlags) score(ctx context.Context, pairs []labelledPair, ways []dedu
 			way := 0
 			for _, c := range f.compare(ctx, p) {
 				for _, name := range f.measures.words {
-					scores[way][i] = dedup.Scored{Score: measured(c, name), Duplicate: p.Duplicate}
+					scores[way][i] = dedup.Scored{Score: measures[name](c), Duplicate: p.Duplicate}
 					way++
 				}
 			}
@@ -234,13 +221,4 @@ func (f *tuneFlags) compare(ctx context.Context, p labelledPair) (all []dedup.Co
 		}
 	}
 	return all
-}
-
-func measured(c dedup.Comparison, name string) float64 {
-	for _, m := range measures {
-		if m.name == name {
-			return m.score(c)
-		}
-	}
-	panic("no measure is called " + name) // the caller has checked the name
 }

@@ -159,20 +159,27 @@ type choice[T ~string] struct {
 func oneOf[T ~string](to *T, of ...T) *choice[T] { return &choice[T]{to, of} }
 
 func (c *choice[T]) String() string { return string(*c.to) }
-func (c *choice[T]) Type() string   { return strings.Join(c.words(), "|") }
+func (c *choice[T]) Type() string   { return strings.Join(wordsOf(c.of), "|") }
 
-func (c *choice[T]) words() []string {
-	return namesOf(c.of, func(word T) string { return string(word) })
+func (c *choice[T]) Set(text string) (err error) {
+	if err = checkWord(text, c.of); err == nil {
+		*c.to = T(text)
+	}
+	return err
 }
 
-func (c *choice[T]) Set(text string) error {
-	if slices.Contains(c.of, T(text)) {
-		*c.to = T(text)
+// checkWord returns an error if text is none of the words.
+func checkWord[T ~string](text string, of []T) error {
+	if slices.Contains(of, T(text)) {
 		return nil
 	}
-	words := c.words()
+	words := wordsOf(of)
 	last := len(words) - 1
 	return errors.New(didYouMean(text, words, "", "must be "+strings.Join(words[:last], ", ")+" or "+words[last]))
+}
+
+func wordsOf[T ~string](words []T) []string {
+	return namesOf(words, func(word T) string { return string(word) })
 }
 
 // An onOff is the value of a flag that is on or off.
@@ -197,6 +204,20 @@ type list struct {
 	add    func(word string) error // checks and takes a word
 
 	given bool // whether words are not the defaults
+}
+
+// several returns the value of a flag that takes some of the given words, and stores them in *to in place of the
+// defaults.
+func several[T ~string](to *[]T, of []T) *list {
+	l := &list{kind: "stringSlice", words: wordsOf(*to), commas: true}
+	l.add = func(word string) error {
+		if !l.given {
+			*to = nil
+		}
+		*to = append(*to, T(word))
+		return checkWord(word, of)
+	}
+	return l
 }
 
 func (l *list) Type() string               { return l.kind }
