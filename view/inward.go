@@ -38,6 +38,7 @@ type inward struct {
 	count []uint32   // for each page, how many other pages link to it
 	from  [][]uint32 // for each page, the first pages that link to it
 	noted int        // total number of elements in from
+	tree  *tree      // folders, and the links between them
 }
 
 // linking returns the recorded pages that link to a page, and the total number of pages that do.
@@ -55,6 +56,7 @@ func (in *inward) add(from uint32, linked []uint32) {
 		if page == from {
 			continue
 		}
+		in.tree.add(from, page)
 		if more := int(page) + 1 - len(in.count); more > 0 {
 			in.count, in.from = append(in.count, make([]uint32, more)...), append(in.from, make([][]uint32, more)...)
 		}
@@ -92,12 +94,13 @@ func (v *View) readInward(ctx context.Context) (*inward, error) {
 		to   []dedup.Hash
 	}
 	var some []named
-	in := &inward{}
+	in := &inward{tree: v.index.newTree()}
 	take := func() {
 		v.index.look(func(t *rows) {
-			if in.rows != t { // start again, because the rows have been dropped and read again, with new numbers
-				in = &inward{rows: t}
+			if in.rows != nil && in.rows != t { // start again, because the rows have been dropped and read again, with new numbers
+				in = &inward{tree: &tree{}}
 			}
+			in.rows = t
 			var pages []uint32
 			for _, n := range some {
 				from, ok := t.find(n.page)
@@ -134,6 +137,7 @@ func (v *View) readInward(ctx context.Context) (*inward, error) {
 		return nil
 	})
 	take()
+	in.tree.draw()
 	return in, err
 }
 

@@ -10,12 +10,15 @@ import (
 	"skink/store"
 )
 
-// A mapView is the data for the page that shows which hosts have duplicates of other hosts' pages. If all pages are on
-// one host, the page shows folders instead.
+// A mapView is the data for the page that shows the folders and their links, and which hosts have duplicates of other
+// hosts' pages. If all pages are on one host, the page shows which folders have them.
 type mapView struct {
 	Pairs []placePair // pairs in the shown part of the list
 	Hosts bool        // whether the pages are on several hosts
 	paging
+	Tree  *tree // nil if the links have not been read, or if the page shows a later part of the list
+	Links state // of the reading of the links
+	Kept  bool  // whether the store keeps links
 }
 
 // A placePair is a pair of hosts or folders. Pages is the number of pages in Host that are duplicates of pages in Of.
@@ -26,12 +29,24 @@ type placePair struct {
 }
 
 func (v *View) mapPage(_ context.Context, r *http.Request) (*screen, error) {
-	m := &mapView{}
+	m := &mapView{Kept: !v.opt.About.Settings.NoLinks}
+	if fromOf(r) == 0 {
+		known := wanted(v, &v.incoming, v.readLinks)
+		if m.Links = known.state; known.result != nil {
+			m.Tree = known.result.tree
+		}
+	}
 	v.index.look(func(t *rows) {
 		m.Pairs, m.paging = partOf("/map", r, t.pairs())
 		m.Hosts = t.severalHosts()
 	})
-	return &screen{name: "map", title: "Map", Content: m}, nil
+	return &screen{name: "map", title: "Map", again: m.Links.Making && m.Tree == nil, Content: m}, nil
+}
+
+// redraw reads the folders and links again, and returns the address of the map.
+func (v *View) redraw(*http.Request) (next string) {
+	v.beside.Go(v.readLinks)
+	return "/map"
 }
 
 // common returns the lowest folder that has both URLs, such as "https://a.example/docs/", or "//" if there is none.

@@ -175,6 +175,7 @@ func (v *View) routes() http.Handler {
 	mux.HandleFunc("GET /audit.xlsx", v.workbook)
 	mux.Handle("GET /similarity", v.shown(v.alikePage))
 	mux.Handle("GET /map", v.shown(v.mapPage))
+	mux.HandleFunc("POST /map", v.posted(v.redraw))
 	mux.HandleFunc("GET /style.css", serve("text/css; charset=utf-8", report.Style+style))
 	mux.HandleFunc("GET /view.js", serve("text/javascript; charset=utf-8", script))
 	mux.HandleFunc("GET /favicon.ico", func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(http.StatusNoContent) })

@@ -45,7 +45,7 @@ var budgets = map[string]int{
 	"store/badger/postings": 1_050,
 	"store/postgres":        3_615,
 	"store/remote":          655,
-	"view":                  2_500,
+	"view":                  2_700,
 	"warc":                  1_560,
 }
 
