@@ -29,17 +29,12 @@ func (o *Options) logsOut(to string) bool {
 	if !h.LoggedIn() || h.Logout != nil && *h.Logout {
 		return false
 	}
-	for word := range strings.FieldsFuncSeq(strings.ToLower(decoded(to[len(originOf(to)):])), separatesWords) {
+	for word := range strings.FieldsFuncSeq(strings.ToLower(decoded(to[len(frontier.Origin(to)):])), separatesWords) {
 		if slices.Contains(logoutWords, strings.TrimFunc(word, isMark)) {
 			return true
 		}
 	}
 	return false
-}
-
-func originOf(canonicalURL string) string {
-	scheme, _, _ := strings.Cut(canonicalURL, "://")
-	return scheme + "://" + frontier.HostOf(canonicalURL)
 }
 
 var escape = regexp.MustCompile("%[0-9A-Fa-f]{2}")

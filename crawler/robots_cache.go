@@ -138,7 +138,7 @@ func (c *robotsCache) about(ctx context.Context, o *Options, url string) (a robo
 // get returns the rules for a canonical URL, and fetches them if they are missing or expired. It
 // fails with a [robotsUnreachableError] if they cannot be fetched, or if ctx ends.
 func (c *robotsCache) get(ctx context.Context, url string) (rules *robots.Rules, err error) {
-	origin := strings.Clone(originOf(url))
+	origin := strings.Clone(frontier.Origin(url))
 	known := func() bool {
 		e, ok := c.kept.Get(origin)
 		if ok = ok && c.now().Before(e.until); ok {
@@ -181,8 +181,8 @@ func (c *robotsCache) refresh(ctx context.Context, origin string) (*robots.Rules
 func (c *robotsCache) forget(url string) {
 	c.asking.mu.Lock()
 	defer c.asking.mu.Unlock()
-	if e, ok := c.kept.Get(originOf(url)); ok && e.err != nil {
-		c.kept.Take(originOf(url))
+	if e, ok := c.kept.Get(frontier.Origin(url)); ok && e.err != nil {
+		c.kept.Take(frontier.Origin(url))
 	}
 }
 

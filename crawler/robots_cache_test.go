@@ -54,20 +54,6 @@ func TestRobotsFor(t *testing.T) {
 	}
 }
 
-func TestRobotsOrigin(t *testing.T) {
-	tests := []struct{ url, want string }{
-		{"https://example.com/a/b?c", "https://example.com"},
-		{"http://example.com/", "http://example.com"},
-		{"http://example.com:8080/", "http://example.com:8080"},
-		{"http://[::1]:8080?x=http://y/", "http://[::1]:8080"},
-	}
-	for _, tt := range tests {
-		if got := originOf(tt.url); got != tt.want {
-			t.Errorf("origin of %q = %q, want %q", tt.url, got, tt.want)
-		}
-	}
-}
-
 // A robotsSite is a fake site with a clock. It always gives the answer in its fields.
 type robotsSite struct {
 	status int

@@ -16,6 +16,11 @@ func HostOf(canonicalURL string) string {
 	return rest[:hostLen(rest)]
 }
 
+// Origin returns a canonical URL up to its path: "https://example.com:8080".
+func Origin(canonicalURL string) string {
+	return canonicalURL[:strings.Index(canonicalURL, "://")+len("://")+len(HostOf(canonicalURL))]
+}
+
 // IsRoot reports whether a canonical URL is the home page of its host, with the path "/" and no
 // query.
 func IsRoot(canonicalURL string) bool {
@@ -32,7 +37,7 @@ func IsRoot(canonicalURL string) bool {
 // single labels such as "localhost", and public suffixes. The list is the version in
 // golang.org/x/net.
 func Domain(host string) string {
-	name, _ := splitPort(Undotted(host))
+	name, _ := SplitPort(Undotted(host))
 	if _, err := netip.ParseAddr(strings.Trim(name, "[]")); err == nil {
 		return name
 	}
@@ -47,12 +52,12 @@ func Domain(host string) string {
 // "example.com." and "example.com" the same addresses. So settings and checks for a host apply to
 // both.
 func Undotted(host string) string {
-	name, port := splitPort(host)
+	name, port := SplitPort(host)
 	return strings.TrimSuffix(name, ".") + port
 }
 
-// splitPort splits a host into its name and its port. The port begins with a colon, or is empty.
-func splitPort(host string) (name, port string) {
+// SplitPort splits a host into its name and its port. The port begins with a colon, or is empty.
+func SplitPort(host string) (name, port string) {
 	if i := strings.LastIndexByte(host, ':'); i > strings.LastIndexByte(host, ']') {
 		return host[:i], host[i:]
 	}

@@ -59,3 +59,17 @@ func BenchmarkDomain(b *testing.B) {
 		Domain("www.example.co.uk:8080")
 	}
 }
+
+func TestOrigin(t *testing.T) {
+	tests := []struct{ url, want string }{
+		{"https://example.com/a/b?c", "https://example.com"},
+		{"http://example.com/", "http://example.com"},
+		{"http://example.com:8080/", "http://example.com:8080"},
+		{"http://[::1]:8080?x=http://y/", "http://[::1]:8080"},
+	}
+	for _, tt := range tests {
+		if got := Origin(tt.url); got != tt.want {
+			t.Errorf("origin of %q = %q, want %q", tt.url, got, tt.want)
+		}
+	}
+}

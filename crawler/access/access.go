@@ -146,8 +146,8 @@ func (t Table) For(host string) Host {
 // a name is ignored.
 func Matches(pattern, host string) bool {
 	name := strings.ToLower(frontier.Undotted(host))
-	if _, port := split(pattern); port == "" {
-		name, _ = split(name)
+	if _, port := frontier.SplitPort(pattern); port == "" {
+		name, _ = frontier.SplitPort(name)
 	}
 	pattern = strings.ToLower(frontier.Undotted(pattern))
 	if pattern == "*" {
@@ -157,15 +157,6 @@ func Matches(pattern, host string) bool {
 		return name == below || strings.HasSuffix(name, "."+below)
 	}
 	return name == pattern
-}
-
-// split returns the name and the port of a host. The port is "" if there is none.
-func split(host string) (name, port string) {
-	i := strings.LastIndexByte(host, ':')
-	if i < 0 || strings.HasSuffix(host, "]") {
-		return host, ""
-	}
-	return host[:i], host[i+1:]
 }
 
 // A ProxyChoice selects the proxies for hosts whose settings name no proxy. With the zero value,

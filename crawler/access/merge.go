@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"skink/frontier"
 )
 
 // matching returns the settings whose patterns match a host, the most specific pattern first. If
@@ -23,7 +25,7 @@ func (t Table) matching(host string) []Host {
 // rank returns a larger number for a more specific pattern. A name with a port is the most
 // specific. Then comes a name without one, and then patterns with a star, the longest first.
 func rank(pattern string) int {
-	switch _, port := split(pattern); {
+	switch _, port := frontier.SplitPort(pattern); {
 	case pattern == "*":
 		return 0
 	case strings.HasPrefix(pattern, "*."):

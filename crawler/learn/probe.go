@@ -4,6 +4,8 @@ import (
 	"crypto/sha256"
 	"slices"
 	"strings"
+
+	"skink/frontier"
 )
 
 // ProbeOf returns a URL that cannot exist, made from URLs of one pattern, all of which may be soft
@@ -98,7 +100,7 @@ type dividedURL struct {
 
 func readURL(url string) *dividedURL {
 	p, query, hasQuery := strings.Cut(pathOf(url), "?")
-	u := &dividedURL{origin: originOf(url)}
+	u := &dividedURL{origin: frontier.Origin(url)}
 	segments, slash := strings.CutSuffix(p[1:], "/")
 	for s := range strings.SplitSeq(segments, "/") {
 		u.parts = append(u.parts, "/"+s)

@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"skink/frontier"
 )
 
 // # Patterns of URLs
@@ -195,22 +197,9 @@ func (h *Host) meetValue(path, name, value string) {
 }
 
 // pathOf returns the part of a canonical URL after its host.
-func pathOf(url string) string {
-	_, rest, _ := strings.Cut(url, "://")
-	if slash := strings.IndexByte(rest, '/'); slash >= 0 {
-		return rest[slash:]
-	}
-	return "/"
-}
+func pathOf(url string) string { return url[len(frontier.Origin(url)):] }
 
-func originOf(url string) string { return url[:len(url)-len(pathOf(url))] }
-
-// hostOf returns the host of a canonical URL, with its port.
-func hostOf(url string) string {
-	_, rest, _ := strings.Cut(url, "://")
-	host, _, _ := strings.Cut(rest, "/")
-	return host
-}
+func hostOf(url string) string { return frontier.HostOf(url) }
 
 var number = regexp.MustCompile(`[0-9]+`)
 

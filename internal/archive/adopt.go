@@ -75,24 +75,11 @@ func Adopt(ctx context.Context, dir string, s store.Reader, l LeftOpen, requeue 
 	case err != nil:
 		return false, 0, err
 	}
-	defer f.Close()
 	if unlock == nil {
+		f.Close()
 		return false, 0, errors.New("the folder is on a file system that does not support locks, so the worker may still be running")
 	}
-	defer unlock()
-	all, err := committed(ctx, s, l.mark)
-	if err != nil {
-		return false, 0, err
-	}
-	end, entries, lost, err := (&tail{s, f, l.Name}).settle(ctx, all, requeue)
-	switch {
-	case err != nil:
-		return false, lost, err
-	case end == 0: // not even its first record, the warcinfo, is complete
-		return false, lost, os.Remove(f.Name())
-	}
-	err = finish(f, l.Name, end, entries)
-	return err == nil, lost, err
+	return (&tail{s, f, l.Name}).close(ctx, l.mark, unlock, requeue)
 }
 
 // openLocked opens a file that a killed process left open, and locks it. unlock is nil if the file

@@ -236,25 +236,25 @@ func TestResume(t *testing.T) {
 		want  string // listing after another page was written
 		lost  int
 	}{
-		{"nothing unusual", func(*testing.T, *Archive, string) {}, ", response 1, request 1, response 2, request 2, metadata 2, response 9, request 9", 0},
+		{"nothing unusual", func(*testing.T, *Archive, string) {}, ", response 1, request 1, response 2, request 2, metadata 2, , response 9, request 9", 0},
 		{"an answer that was not committed", func(t *testing.T, a *Archive, _ string) {
 			p, err := a.answer(page(3).Raw, fieldsOf(page(3), corpus.IsPage, ""))
 			if err := errors.Join(err, a.public.write(p.records)); err != nil {
 				t.Error(err)
 			}
-		}, ", response 1, request 1, response 2, request 2, metadata 2, response 9, request 9", 0},
+		}, ", response 1, request 1, response 2, request 2, metadata 2, , response 9, request 9", 0},
 		{"a part of an answer", func(t *testing.T, a *Archive, _ string) {
 			p, err := a.answer(page(3).Raw, fieldsOf(page(3), corpus.IsPage, ""))
 			if err := errors.Join(err, a.public.write(p.records[:50])); err != nil {
 				t.Error(err)
 			}
-		}, ", response 1, request 1, response 2, request 2, metadata 2, response 9, request 9", 0},
-		{"an answer that is no page", func(_ *testing.T, a *Archive, _ string) { a.Keep(page(3).Raw) }, ", response 1, request 1, response 2, request 2, metadata 2, response 9, request 9", 0},
+		}, ", response 1, request 1, response 2, request 2, metadata 2, , response 9, request 9", 0},
+		{"an answer that is no page", func(_ *testing.T, a *Archive, _ string) { a.Keep(page(3).Raw) }, ", response 1, request 1, response 2, request 2, metadata 2, , response 9, request 9", 0},
 		{"an index, and a file that is not closed", func(t *testing.T, a *Archive, _ string) {
 			if err := writeIndex(a.path(indexName(a.public.mark.name())), a.public.entries); err != nil {
 				t.Error(err)
 			}
-		}, ", response 1, request 1, response 2, request 2, metadata 2, response 9, request 9", 0},
+		}, ", response 1, request 1, response 2, request 2, metadata 2, , response 9, request 9", 0},
 		{"a closed file, and no next", func(t *testing.T, a *Archive, _ string) {
 			f := a.public.file
 			if err := a.public.finish(); err != nil {
@@ -398,7 +398,7 @@ func TestMoved(t *testing.T) {
 	if err := a.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := listing(t, filepath.Join(dir, "b"), s), ", response 1, request 1, response 2, request 2"; got != want {
+	if got, want := listing(t, filepath.Join(dir, "b"), s), ", response 1, request 1, , response 2, request 2"; got != want {
 		t.Errorf("got %s", got)
 	}
 	if where, err := FolderOf(t.Context(), s, ""); err != nil || where != filepath.Join(dir, "b") {

@@ -27,7 +27,7 @@ var ErrElsewhere = errors.New("the archive of this crawl is in another folder")
 
 // Open creates the archive of a crawl in the folder dir, or continues it. It creates the folder if
 // needed. If a killed process has left a file open, Open truncates the file after the response for
-// the last committed page. It returns the number of committed pages whose responses are missing,
+// the last committed page, and closes it. It returns the number of committed pages whose responses are missing,
 // because of a power failure or because the open file was deleted. Open queues their URLs again, so
 // that new responses replace the missing ones.
 func Open(ctx context.Context, dir string, s store.Store, opt Options) (a *Archive, lost int, err error) {
@@ -123,66 +123,34 @@ func (a *Archive) isOther(file string) bool {
 	return worker != "" && !strings.Contains(file, "-"+worker+"-") && !strings.Contains(file, "-"+worker+".")
 }
 
-// resume continues the archive whose stored state is m. It returns the number of committed pages
-// whose responses are missing.
+// resume continues the archive whose stored state is m. It completes the file that a killed process has
+// left open, and the next response begins another one. It returns the number of committed pages whose
+// responses are missing.
 func (v *volume) resume(ctx context.Context, m mark) (lost int, err error) {
 	moved := m.Dir != v.dir
 	m.Dir = v.dir
 	v.mark = m
 	f, unlock, err := openLocked(v.path(m.name() + opening))
-	gone := errors.Is(err, fs.ErrNotExist)
-	if err != nil && !gone {
-		return 0, err
-	}
-	if gone && moved && !v.has(m) {
+	switch gone := errors.Is(err, fs.ErrNotExist); {
+	case err == nil:
+		_, lost, err = (&tail{v.store, f, m.name()}).close(ctx, &m, unlock, v.store.Requeue)
+	case gone && moved && !v.has(m):
 		return 0, fmt.Errorf("%w: use that folder, or move its files to the new folder", ErrElsewhere)
-	}
-	if !gone {
-		v.file, v.unlock = f, unlock
-	}
-	all, err := committed(ctx, v.store, &m)
-	if err != nil {
-		return 0, err
-	}
-	if !gone {
-		return v.cut(ctx, all)
-	}
-	if _, err := os.Stat(v.path(m.name())); err == nil && m.Private {
-		return 0, nil // the next private response begins a file
-	} else if err == nil {
-		return 0, v.following(ctx) // the file has already been closed, by its own process or by one that adopted it
-	}
-	if len(all) > 0 {
-		if err := fetchAgain(ctx, v.store.Requeue, all); err != nil {
-			return 0, err
+	case gone && v.isClosed(m.name()): // by its own process, or by one that adopted it
+		err = nil
+	case gone:
+		var all []answeredPage
+		if all, err = committed(ctx, v.store, &m); err == nil && len(all) > 0 {
+			lost, err = len(all), fetchAgain(ctx, v.store.Requeue, all)
 		}
 	}
-	return len(all), v.following(ctx) // not under the same name, because records in the store may have positions in the missing file
-}
-
-// cut truncates the open file after the last response for the given pages. It returns the number of
-// given pages that have no response in the file.
-func (v *volume) cut(ctx context.Context, all []answeredPage) (lost int, err error) {
-	t := &tail{v.store, v.file, v.mark.name()}
-	if v.at, v.entries, lost, err = t.settle(ctx, all, v.store.Requeue); err != nil {
+	switch {
+	case err != nil:
 		return lost, err
+	case lost > 0: // records in the store have positions in the missing part of this file, so the next run must not ask for them again
+		return lost, v.following(ctx)
 	}
-	if v.at == 0 { // not even the first record, the warcinfo, is complete
-		name := v.file.Name()
-		err := errors.Join(v.file.Close(), os.Remove(name))
-		v.free()
-		if err != nil {
-			return lost, err
-		}
-		return lost, v.begin(ctx)
-	}
-	if err := v.file.Truncate(v.at); err != nil {
-		return lost, err
-	}
-	if lost > 0 { // records in the store have positions beyond the end of this file, where no new responses may be written
-		return lost, v.next(ctx)
-	}
-	return lost, v.writeMark(ctx)
+	return 0, v.writeMark(ctx)
 }
 
 // Unfinished reports whether a killed process of the worker left a file open in dir.

@@ -51,6 +51,28 @@ type tail struct {
 	name  string // name that the file will have once it is closed
 }
 
+// close completes the file that m names, and closes it. The results are those of [Adopt]. unlock is nil if
+// the file is not locked.
+func (t *tail) close(ctx context.Context, m *mark, unlock func(), requeue requeue) (closed bool, lost int, err error) {
+	defer t.file.Close()
+	if unlock != nil {
+		defer unlock()
+	}
+	all, err := committed(ctx, t.store, m)
+	if err != nil {
+		return false, 0, err
+	}
+	end, entries, lost, err := t.settle(ctx, all, requeue)
+	switch {
+	case err != nil:
+		return false, lost, err
+	case end == 0: // not even its first record, the warcinfo, is complete
+		return false, lost, os.Remove(t.file.Name())
+	}
+	err = finish(t.file, t.name, end, entries)
+	return err == nil, lost, err
+}
+
 // settle returns the offset at which to truncate the file: just after the last response for the given
 // pages and the POST responses that it has moved there, or 0 if not even the first record is complete. It also returns the index of the records
 // before it. The pages whose responses are not in the file are passed to requeue, and lost is their

@@ -26,7 +26,7 @@ var table = map[string]struct {
 	"frontier":                    {nil, []string{"github.com/nlnwa/whatwg-url"}},
 	"crawler/robots":              {nil, nil},
 	"crawler/sitemap":             {[]string{"base/harmless"}, nil},
-	"crawler/learn":               {[]string{"base/splitmix"}, nil},
+	"crawler/learn":               {[]string{"base/splitmix", "frontier"}, nil},
 	"crawler/wire":                {[]string{"frontier"}, nil},
 	"internal/tools/wiretest":     {nil, nil},
 	"crawler/captcha":             {nil, nil},
