@@ -81,10 +81,7 @@ func (s *survey) isAppendix(b *block) bool {
 // running paragraph below a list of links. If block i is not a heading and no element begins with
 // it, sectionEnd returns i.
 func (s *survey) sectionEnd(i int32) int32 {
-	box := s.blocks[i].elem
-	for box >= 0 && s.elems[box].last == i+1 {
-		box = s.elems[box].parent
-	}
+	box := s.around(s.blocks[i].elem, func(e int32) bool { return s.elems[e].last != i+1 })
 	if box < 0 {
 		return i
 	}

@@ -1,5 +1,7 @@
 package extract
 
+import "slices"
+
 // # Cards
 //
 // Below an article, templates show other articles of the site. Each is a card: a small box with a
@@ -26,15 +28,7 @@ func (s *survey) dropCards() {
 	if !s.isArticle() || s.whole().code > 0 {
 		return
 	}
-	var rows []int32
-	for i := int32(0); i < int32(len(s.elems)); {
-		if !s.isRow(i) {
-			i++
-			continue
-		}
-		rows = append(rows, i)
-		i = s.elems[i].end
-	}
+	rows := slices.Collect(s.outermost(s.isRow))
 	if rows == nil {
 		return
 	}
@@ -71,12 +65,7 @@ func (s *survey) columns() []uint8 {
 // inColumn reports whether any ancestor of element i has at least minRuns running paragraphs as
 // children.
 func (s *survey) inColumn(i int32, columns []uint8) bool {
-	for p := s.elems[i].parent; p >= 0; p = s.elems[p].parent {
-		if columns[p] == minRuns {
-			return true
-		}
-	}
-	return false
+	return s.around(s.elems[i].parent, func(p int32) bool { return columns[p] == minRuns }) >= 0
 }
 
 // isRow reports whether element i is a row of cards. At least cardRow of its children must be cards
@@ -111,10 +100,5 @@ func (s *survey) isCard(i int32) bool {
 	if in := s.within(i); in.size > cardSize || in.runs > 2 {
 		return false
 	}
-	for _, b := range s.blocks[e.first:e.last] {
-		if !b.dropped && b.link*10 >= b.size()*8 && b.words >= label {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.blocks[e.first:e.last], func(b block) bool { return !b.dropped && b.link*10 >= b.size()*8 && b.words >= label })
 }

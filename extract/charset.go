@@ -318,12 +318,7 @@ func guessedName(r chardet.Result, sample []byte) string {
 // hasC1 reports whether a sample has bytes from 0x80 to 0x9f, which are control characters in the
 // ISO encodings, but letters and punctuation in the Windows encodings.
 func hasC1(sample []byte) bool {
-	for _, c := range sample {
-		if 0x80 <= c && c < 0xa0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(sample, func(c byte) bool { return 0x80 <= c && c < 0xa0 })
 }
 
 // readsAsText reports whether a decoded sample looks like text. It must have non-ASCII letters, and

@@ -53,11 +53,8 @@ func (s *survey) fallBack(d *Document) {
 		s.blocks[i].dropped = false
 	}
 	s.headline = -1
-	for i := int32(0); i < int32(len(s.elems)); i++ {
-		if e := &s.elems[i]; e.mark&(markNever|markNav|markClass|markPlace) != 0 {
-			s.drop(e.first, e.last)
-			i = e.end - 1
-		}
+	for i := range s.outermost(func(i int32) bool { return s.elems[i].mark&(markNever|markNav|markClass|markPlace) != 0 }) {
+		s.drop(s.elems[i].first, s.elems[i].last)
 	}
 	d.Root = RootFallback
 	d.Text = s.take(0, int32(len(s.blocks)))
@@ -144,10 +141,7 @@ func (s *survey) dropOrphans() {
 		b := &s.blocks[i]
 		switch {
 		case b.kind == heading && !b.dropped:
-			box := b.elem // the smallest box that has more than the heading
-			for box >= 0 && s.elems[box].last <= s.elems[box].first+1 {
-				box = s.elems[box].parent
-			}
+			box := s.around(b.elem, func(e int32) bool { return s.elems[e].last > s.elems[e].first+1 }) // the smallest box that has more than the heading
 			b.dropped = !kept && box >= 0 && lost < min(last, s.elems[box].last)
 			lost, kept = last, false
 		case b.dropped:

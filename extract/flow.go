@@ -20,18 +20,13 @@ func (s *survey) keepFlow() {
 	}
 	var boxes []int32
 	terse := map[boxKind]int{} // for each kind of box, how many more have no running text than have some
-	for i := int32(0); i < int32(len(s.elems)); {
-		if !s.isPlaced(i) {
-			i++
-			continue
-		}
+	for i := range s.outermost(s.isPlaced) {
 		boxes = append(boxes, i)
 		if s.within(i).runs == 0 {
 			terse[s.kindOfBox(i)]++
 		} else {
 			terse[s.kindOfBox(i)]--
 		}
-		i = s.elems[i].end
 	}
 	if boxes == nil {
 		return

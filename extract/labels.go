@@ -2,6 +2,7 @@ package extract
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -92,10 +93,7 @@ func (s *survey) isAnnounced(i int32) bool {
 
 // isName reports whether block i is the name above a description, in one of several similar boxes.
 func (s *survey) isName(i int32, alike alikes) bool {
-	box := s.blocks[i].elem
-	for box >= 0 && s.elems[box].last == i+1 {
-		box = s.elems[box].parent
-	}
+	box := s.around(s.blocks[i].elem, func(e int32) bool { return s.elems[e].last != i+1 })
 	if box < 0 || !s.isText() || s.elems[box].first != i || s.elems[box].controls > 0 || !s.hasLetters(&s.blocks[i]) {
 		return false
 	}
@@ -112,12 +110,11 @@ func (s *survey) kindBeside(box, i int32) boxKind {
 	if i < 0 || int(i) >= len(s.blocks) {
 		return boxKind{}
 	}
-	for e := s.blocks[i].elem; e >= 0; e = s.elems[e].parent {
-		if s.elems[e].parent == s.elems[box].parent {
-			return s.kindOfBox(e)
-		}
+	e := s.around(s.blocks[i].elem, func(e int32) bool { return s.elems[e].parent == s.elems[box].parent })
+	if e < 0 {
+		return boxKind{}
 	}
-	return boxKind{}
+	return s.kindOfBox(e)
 }
 
 // endsWith reports whether the last character of a block is one of marks.
@@ -208,12 +205,7 @@ func (s *survey) isAddress(b *block) bool {
 }
 
 func (s *survey) hasLetters(b *block) bool {
-	for _, c := range s.text[b.start:b.end] {
-		if 'a' <= c|0x20 && c|0x20 <= 'z' || c >= 0x80 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.text[b.start:b.end], func(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' || c >= 0x80 })
 }
 
 // Two kinds of lines around an article are labels in any language, although they have more words:

@@ -248,9 +248,7 @@ func containers(n *html.Node) (all []*html.Node) {
 			all = append(all, a)
 		}
 	}
-	for i, j := 0, len(all)-1; i < j; i, j = i+1, j-1 {
-		all[i], all[j] = all[j], all[i]
-	}
+	slices.Reverse(all)
 	return all[:min(len(all), deepest)]
 }
 

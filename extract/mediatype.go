@@ -141,12 +141,9 @@ func letters(s string) bool {
 // hasControls reports whether the beginning of a body has control characters that do not occur in
 // text. The standard calls them "binary data bytes".
 func hasControls(body []byte) bool {
-	for _, c := range body[:min(len(body), sniffed)] {
-		if c < 0x09 || c == 0x0b || 0x0e <= c && c <= 0x1a || 0x1c <= c && c <= 0x1f {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(body[:min(len(body), sniffed)], func(c byte) bool {
+		return c < 0x09 || c == 0x0b || 0x0e <= c && c <= 0x1a || 0x1c <= c && c <= 0x1f
+	})
 }
 
 // isBinary reports whether a body is not text in any encoding: more than one byte in thirty at its
@@ -204,12 +201,11 @@ func beginsAsMarkup(body []byte) bool {
 	if bytes.HasPrefix(head, []byte("<?xml")) {
 		return bytes.Contains(head, []byte("<html")) || bytes.Contains(head, []byte("<!doctype html"))
 	}
-	for _, tag := range []string{"<head", "<script", "<iframe", "<h1", "<div", "<font", "<table", "<a", "<style", "<title", "<b", "<body", "<br", "<p", "<!--", "<meta", "<main", "<article", "<section"} {
-		if rest, ok := bytes.CutPrefix(head, []byte(tag)); ok && (tag == "<!--" || len(rest) > 0 && bytes.IndexByte([]byte(" >\t\n\r/"), rest[0]) >= 0) {
-			return true
-		}
-	}
-	return false
+	tags := []string{"<head", "<script", "<iframe", "<h1", "<div", "<font", "<table", "<a", "<style", "<title", "<b", "<body", "<br", "<p", "<!--", "<meta", "<main", "<article", "<section"}
+	return slices.ContainsFunc(tags, func(tag string) bool {
+		rest, ok := bytes.CutPrefix(head, []byte(tag))
+		return ok && (tag == "<!--" || len(rest) > 0 && bytes.IndexByte([]byte(" >\t\n\r/"), rest[0]) >= 0)
+	})
 }
 
 // start returns the first bytes of a body as UTF-8, without a leading byte order mark or white

@@ -181,14 +181,9 @@ func (s *survey) suspects(g guard) (boxes []int32, taken sum) {
 // names, because on a short page such elements may outweigh the text.
 func (s *survey) dropConsent() {
 	dropped := false
-	for i := int32(0); i < int32(len(s.elems)); {
-		e := &s.elems[i]
-		if e.mark&markClass == 0 || !s.asksConsent(e) {
-			i++
-			continue
-		}
-		s.drop(e.first, e.last)
-		dropped, i = true, e.end
+	for i := range s.outermost(func(i int32) bool { return s.elems[i].mark&markClass != 0 && s.asksConsent(&s.elems[i]) }) {
+		s.drop(s.elems[i].first, s.elems[i].last)
+		dropped = true
 	}
 	if dropped {
 		s.recount()

@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"slices"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -90,16 +91,11 @@ func (s *survey) holds(i int32, whole int, share float64) bool {
 // more than one.
 func (s *survey) only(hint rootHint) int32 {
 	found := int32(-1)
-	for i := int32(0); i < int32(len(s.elems)); {
-		if s.elems[i].roots&hint == 0 || s.within(i).size == 0 {
-			i++
-			continue
-		}
+	for i := range s.outermost(func(i int32) bool { return s.elems[i].roots&hint != 0 && s.within(i).size > 0 }) {
 		if found >= 0 {
 			return -1
 		}
 		found = i
-		i = s.elems[i].end
 	}
 	return found
 }
@@ -173,18 +169,13 @@ func (s *survey) isRowOfPosts(i int32) bool {
 // but does not pick one post of a thread.
 func (s *survey) foremost(hint rootHint) int32 {
 	found, most, next := int32(-1), 0, 0
-	for i := int32(0); i < int32(len(s.elems)); {
-		if s.elems[i].roots&hint == 0 {
-			i++
-			continue
-		}
+	for i := range s.outermost(func(i int32) bool { return s.elems[i].roots&hint != 0 }) {
 		switch w := s.within(i).weight; {
 		case w > most:
 			found, most, next = i, w, most
 		case w > next:
 			next = w
 		}
-		i = s.elems[i].end
 	}
 	if next*5 >= most {
 		return -1
@@ -407,12 +398,7 @@ func (s *survey) leavesHeadline(i, child int32) bool {
 func (e *elem) isDeclared() bool { return e.roots&(hintArticle|hintMain) != 0 }
 
 func (s *survey) isInDeclared(i int32) bool {
-	for ; i >= 0; i = s.elems[i].parent {
-		if s.elems[i].isDeclared() {
-			return true
-		}
-	}
-	return false
+	return s.around(i, func(i int32) bool { return s.elems[i].isDeclared() }) >= 0
 }
 
 // isSection reports whether element i, or an element around it inside root, is one section of a
@@ -514,10 +500,5 @@ func (s *survey) leavesProse(i, child int32) bool {
 }
 
 func (s *survey) hasProse(i int32) bool {
-	for k := s.elems[i].first; k < s.elems[i].last; k++ {
-		if b := &s.blocks[k]; !b.dropped && b.kind == para && b.runs() {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.blocks[s.elems[i].first:s.elems[i].last], func(b block) bool { return !b.dropped && b.kind == para && b.runs() })
 }

@@ -26,7 +26,7 @@ const (
 // else the element's aria-label or title.
 func says(n *html.Node, limit int) string {
 	if c := n.FirstChild; c != nil && c.NextSibling == nil && c.Type == html.TextNode {
-		if s := strings.Trim(c.Data, " \t\r\n"); len(s) <= limit && isLine(s) && s != "" {
+		if s := strings.Trim(c.Data, " \t\r\n"); len(s) <= limit && node.IsLine(s) && s != "" {
 			return s // fast path for most links, without a copy
 		}
 	}
@@ -43,7 +43,7 @@ func says(n *html.Node, limit int) string {
 
 // oneLineOf returns s on one line, cut to at most limit bytes.
 func oneLineOf(s string, limit int) string {
-	if short := strings.Trim(s, " \t\r\n"); len(short) <= limit && isLine(short) {
+	if short := strings.Trim(s, " \t\r\n"); len(short) <= limit && node.IsLine(short) {
 		return short
 	}
 	var w writer
@@ -57,16 +57,6 @@ func (w *writer) cut(limit int) string {
 		return string(w.text)
 	}
 	return string(bytes.TrimRight(firstBytes(w.text, limit), " "))
-}
-
-// isLine reports whether s can be used unchanged: it must be printable ASCII without double spaces.
-func isLine(s string) bool {
-	for i := range len(s) {
-		if s[i] < ' ' || s[i] > '~' || s[i] == ' ' && s[i-1] == ' ' {
-			return false
-		}
-	}
-	return true
 }
 
 // maxInLine is the maximum number of nodes read for the text of one line. A single <a> may contain

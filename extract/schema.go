@@ -3,6 +3,7 @@ package extract
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -85,11 +86,7 @@ func isType(v any, name string) bool {
 	case string:
 		return v == name
 	case []any:
-		for _, t := range v {
-			if t == name {
-				return true
-			}
-		}
+		return slices.Contains(v, any(name))
 	}
 	return false
 }

@@ -20,6 +20,7 @@ const (
 
 func (s *survey) isShell() bool {
 	words, running, inNoscript := 0, 0, true
+	isNoscript := func(i int32) bool { return s.elems[i].node.DataAtom == atom.Noscript }
 	for i := range s.blocks {
 		b := &s.blocks[i]
 		if !b.taken {
@@ -29,7 +30,7 @@ func (s *survey) isShell() bool {
 		if b.runs() {
 			running += b.words
 		}
-		inNoscript = inNoscript && s.isIn(b.elem, atom.Noscript)
+		inNoscript = inNoscript && s.around(b.elem, isNoscript) >= 0
 		if words >= sentence && !inNoscript {
 			return false
 		}
@@ -59,26 +60,13 @@ func (s *survey) isStated(words int) bool {
 // frame returns the number of words in menus and footers that are not in the main text.
 func (s *survey) frame() int {
 	words := 0
-	for i := int32(0); i < int32(len(s.elems)); i++ {
-		e := &s.elems[i]
-		if e.mark&markNav == 0 && e.node.DataAtom != atom.Footer {
-			continue
-		}
-		for _, b := range s.blocks[e.first:e.last] {
+	isFrame := func(i int32) bool { return s.elems[i].mark&markNav != 0 || s.elems[i].node.DataAtom == atom.Footer }
+	for i := range s.outermost(isFrame) {
+		for _, b := range s.blocks[s.elems[i].first:s.elems[i].last] {
 			if !b.taken {
 				words += b.words
 			}
 		}
-		i = e.end - 1
 	}
 	return words
-}
-
-func (s *survey) isIn(i int32, name atom.Atom) bool {
-	for ; i >= 0; i = s.elems[i].parent {
-		if s.elems[i].node.DataAtom == name {
-			return true
-		}
-	}
-	return false
 }

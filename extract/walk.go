@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"iter"
 	"strings"
 	"sync"
 
@@ -377,6 +378,29 @@ func oneLine(n *html.Node, depth int) bool {
 		}
 	}
 	return boxes == 0 || boxes == 1 && depth > 0 && oneLine(box, depth-1)
+}
+
+// outermost yields the elements for which is returns true, except those inside of others.
+func (s *survey) outermost(is func(i int32) bool) iter.Seq[int32] {
+	return func(yield func(int32) bool) {
+		for i := int32(0); i < int32(len(s.elems)); i++ {
+			if is(i) {
+				if !yield(i) {
+					return
+				}
+				i = s.elems[i].end - 1
+			}
+		}
+	}
+}
+
+// around returns the innermost element for which is returns true, among element i and those around it,
+// or -1 if there is none.
+func (s *survey) around(i int32, is func(i int32) bool) int32 {
+	for i >= 0 && !is(i) {
+		i = s.elems[i].parent
+	}
+	return i
 }
 
 // permalink reports whether a link is like the <a href="#part">¶</a> that documentation generators

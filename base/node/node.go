@@ -49,6 +49,16 @@ func Around(n *html.Node, name string) *html.Node {
 	return n
 }
 
+// IsLine reports whether a text without white space around it is one line: it must be printable ASCII without double spaces.
+func IsLine(s string) bool {
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' || s[i] == ' ' && s[i-1] == ' ' {
+			return false
+		}
+	}
+	return true
+}
+
 // Text returns the text in n with its white space.
 func Text(n *html.Node) string {
 	var b strings.Builder

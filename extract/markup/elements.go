@@ -271,12 +271,10 @@ func isLocal(href string) bool {
 	if !is {
 		return strings.HasPrefix(href, "file:") && href != "file:"
 	}
-	for _, local := range [...]string{"localhost", "127.0.0.1", "[::1]"} {
-		if rest, is := strings.CutPrefix(host, local); is && (rest == "" || rest[0] == '/' || rest[0] == ':') {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"localhost", "127.0.0.1", "[::1]"}, func(local string) bool {
+		rest, is := strings.CutPrefix(host, local)
+		return is && (rest == "" || rest[0] == '/' || rest[0] == ':')
+	})
 }
 
 // maxRead is the maximum number of nodes visited to collect the text of an element.

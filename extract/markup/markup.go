@@ -17,6 +17,8 @@ import (
 	"strings"
 
 	"golang.org/x/net/html"
+
+	"skink/base/node"
 )
 
 // A Fault is a kind of fault on a page. The numbers of the faults are stored and must not change.
@@ -153,7 +155,7 @@ func (r *reader) found(f Fault, example string) {
 
 // oneLine returns s as one line with single spaces, cut to at most limit bytes.
 func oneLine(s string, limit int) string {
-	if s = strings.Trim(s, " \t\r\n\f"); len(s) <= limit && isLine(s) {
+	if s = strings.Trim(s, " \t\r\n\f"); len(s) <= limit && node.IsLine(s) {
 		return s // fast path for most text, without a copy
 	}
 	if len(s) > 4*limit { // a data: URL may be megabytes long
@@ -164,15 +166,6 @@ func oneLine(s string, limit int) string {
 	}
 	const dots = "…"
 	return strings.ToValidUTF8(s[:limit-len(dots)], "") + dots
-}
-
-func isLine(s string) bool {
-	for i := range len(s) {
-		if s[i] < ' ' || s[i] > '~' || s[i] == ' ' && s[i-1] == ' ' {
-			return false
-		}
-	}
-	return true
 }
 
 // Options select what [Read] collects. The zero value collects only the faults.

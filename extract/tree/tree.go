@@ -227,12 +227,7 @@ func (g *growth) nextPiece(pending, n int) (int, int64) {
 // noneActive reports whether no formatting element is active. The parser's list may still contain
 // markers, which table cells and similar elements add.
 func (g *growth) noneActive() bool {
-	for _, e := range *g.active {
-		if e.Type == html.ElementNode {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(*g.active, func(e *html.Node) bool { return e.Type == html.ElementNode })
 }
 
 func weightOf(attrs int) int64 { return nodeBytes + attrBytes*int64(attrs) }
