@@ -58,6 +58,8 @@ type Document struct {
 	ContentHash dedup.Hash `json:"content_hash,omitzero" index:"id"`   // zero unless [Options].Fields contains ContentHash
 
 	Fields object `json:"fields,omitempty" index:"object"`
+
+	Segment string `json:"segment,omitempty" index:"keyword"` // "" unless [Options].Fields contains Segment
 }
 
 // An object is the text of a JSON object.

@@ -23,10 +23,11 @@ const (
 
 	Breadcrumbs Field = "breadcrumbs"  // names of the pages above the page
 	ContentHash Field = "content_hash" // hash of the text
+	Segment     Field = "segment"      // name of the page's segment, by [Options].Segments
 )
 
 // Fields lists all optional fields.
-var Fields = []Field{Host, Depth, Inlinks, Outlinks, Headings, Breadcrumbs, ContentHash}
+var Fields = []Field{Host, Depth, Inlinks, Outlinks, Headings, Breadcrumbs, ContentHash, Segment}
 
 // prepare counts the links to each page, if the field Inlinks is requested. It reads the links of
 // all pages.
@@ -85,6 +86,8 @@ func (opt *Options) addFields(d *Document, page *store.Content) {
 			d.Headings = headings(page)
 		case Breadcrumbs:
 			d.Breadcrumbs = page.Record.Breadcrumbs
+		case Segment:
+			d.Segment = opt.Segments.Of(d.URL)
 		case ContentHash:
 			d.ContentHash = dedup.HashOf([]byte(page.Text))
 		}

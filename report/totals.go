@@ -11,9 +11,13 @@ import (
 	"strconv"
 	"strings"
 
+	"skink/base/segment"
 	"skink/dedup"
 	"skink/store"
 )
+
+// SegmentTotals is the argument by of [ReadTotals] for the totals of each segment.
+const SegmentTotals = "segments"
 
 const inText = "text:" // begins the argument by of ReadTotals for a search
 
@@ -23,7 +27,7 @@ func HasTotals(by string) (bool, error) {
 		_, err := regexp.Compile(pattern)
 		return true, err
 	}
-	return slices.Contains([]string{"hosts", folders, "types", "statuses", "seeds"}, by), nil
+	return slices.Contains([]string{"hosts", folders, SegmentTotals, "types", "statuses", "seeds"}, by), nil
 }
 
 // totalColumns are the first columns of all tables but that of the seeds. All but the first two are only by folder.
@@ -33,31 +37,37 @@ var totalColumns = []Column{
 	{Name: "pages", Title: "pages", Brief: true}, {Name: "duplicates", Title: "duplicates", Brief: true},
 }
 
-// ReadTotals returns a table of the records of a store. By host, media type or status, it has the number
-// of URLs and the size of their decoded bodies in bytes, largest number first. By folder, the first of the
+// ReadTotals returns a table of the records of a store whose URLs in has. By host, media type or status, it has the number
+// of URLs and the size of their decoded bodies in bytes, largest number first. By segment, and by folder, the first of the
 // path, it also has the median and the 95th percentile of the times from a request to the last byte of its
 // response, in milliseconds: the least time that 50% and 95% of the responses did not exceed, and the
 // numbers of pages and of those that are duplicates. It keeps 8 bytes in memory for each response. By seed, it has each seed with its status, the kind of its record, and
 // the target of its redirect. If by is "text:" with a regular expression, the table has the pages whose title
 // or main text the expression matches.
-func ReadTotals(ctx context.Context, s store.Reader, by string) (t Table, err error) {
+func ReadTotals(ctx context.Context, s store.Reader, by string, in segment.Choice) (t Table, err error) {
 	if by == "seeds" {
-		return readSeeds(ctx, s)
+		return readSeeds(ctx, s, in)
 	}
 	if pattern, is := strings.CutPrefix(by, inText); is {
-		return readMatches(ctx, s, pattern)
+		return readMatches(ctx, s, pattern, in)
 	}
 	type total struct {
 		urls, bytes       int64
 		pages, duplicates int64
 		took              []int64
 	}
-	totals := map[string]*total{}
+	totals, timed := map[string]*total{}, by == folders || by == SegmentTotals
 	for c, err := range s.Changes(ctx, "", store.WantRecord) {
 		if err != nil {
 			return t, err
 		}
+		if !in.Has(c.Record.URL) {
+			continue
+		}
 		name := groupOf(&c.Record, by)
+		if by == SegmentTotals {
+			name = cmp.Or(in.Of(c.Record.URL), "none")
+		}
 		if totals[name] == nil {
 			totals[name] = &total{}
 		}
@@ -69,13 +79,13 @@ func ReadTotals(ctx context.Context, s store.Reader, by string) (t Table, err er
 		if c.Record.Verdict == dedup.Exact || c.Record.Verdict == dedup.Near {
 			totals[name].duplicates++
 		}
-		if c.Record.Status != 0 && by == folders {
+		if c.Record.Status != 0 && timed {
 			totals[name].took = append(totals[name].took, c.Record.Took)
 		}
 	}
-	names := map[string]string{"hosts": "host", folders: "folder", "types": "type", "statuses": "status"}
+	names := map[string]string{"hosts": "host", folders: "folder", SegmentTotals: "segment", "types": "type", "statuses": "status"}
 	columns := totalColumns
-	if by != folders {
+	if !timed {
 		columns = totalColumns[:2]
 	}
 	t.Columns = append(slices.Clone(columns), Column{Name: names[by], Title: names[by], Brief: true})
@@ -116,7 +126,7 @@ func groupOf(r *store.Record, by string) string {
 	return cmp.Or(r.Problem, string(r.Kind))
 }
 
-func readSeeds(ctx context.Context, s store.Reader) (t Table, err error) {
+func readSeeds(ctx context.Context, s store.Reader, in segment.Choice) (t Table, err error) {
 	for _, name := range []string{"status", "kind", "url", "location"} {
 		t.Columns = append(t.Columns, Column{Name: name, Title: name, Brief: true})
 	}
@@ -124,7 +134,7 @@ func readSeeds(ctx context.Context, s store.Reader) (t Table, err error) {
 		if err != nil {
 			return t, err
 		}
-		if r := &c.Record; r.Depth == 0 && r.Via == "" && !r.Requisite && !r.Sitemap {
+		if r := &c.Record; r.Depth == 0 && r.Via == "" && !r.Requisite && !r.Sitemap && in.Has(r.URL) {
 			row := []any{int64(r.Status), string(r.Kind), URL(r.URL), nil}
 			if r.Location != "" {
 				row[3] = URL(r.Location)
@@ -142,13 +152,17 @@ const (
 
 // readMatches returns the pages that a regular expression matches, most matches first. The column found has the different
 // matches of the first group, or of the whole expression if there is no group. A match without characters does not count.
-func readMatches(ctx context.Context, s store.Reader, pattern string) (t Table, err error) {
+func readMatches(ctx context.Context, s store.Reader, pattern string, in segment.Choice) (t Table, err error) {
 	expr, err := regexp.Compile(pattern)
 	if err != nil {
 		return t, err
 	}
 	group := min(1, expr.NumSubexp())
-	for _, name := range []string{"matches", "url", "private", "found"} {
+	names := []string{"matches", "url", "private", "found"}
+	if len(in.List) > 0 {
+		names = append(names, "segment")
+	}
+	for _, name := range names {
 		t.Columns = append(t.Columns, Column{Name: name, Title: name, Brief: true})
 	}
 	for c, err := range s.Changes(ctx, "", store.WantText) {
@@ -164,12 +178,13 @@ func readMatches(ctx context.Context, s store.Reader, pattern string) (t Table, 
 				found = append(found, match[group])
 			}
 		}
-		if count > 0 {
+		if count > 0 && in.Has(c.Record.URL) {
 			private := any(nil)
 			if c.Record.Private {
 				private = "private"
 			}
-			t.Rows = append(t.Rows, Row{Cells: []any{count, URL(c.Record.URL), private, strings.Join(found, "; ")}})
+			cells := []any{count, URL(c.Record.URL), private, strings.Join(found, "; "), in.Of(c.Record.URL)}
+			t.Rows = append(t.Rows, Row{Cells: cells[:len(names)]})
 		}
 	}
 	slices.SortFunc(t.Rows, func(a, b Row) int {

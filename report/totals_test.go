@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"skink/base/segment"
 	"skink/dedup"
 	"skink/internal/tools/storetest"
 	"skink/report"
@@ -29,7 +30,7 @@ func TestFolders(t *testing.T) {
 	add("https://a.test/page?from=/docs/", 404, 7)
 	add("http://a.test/docs/", 0, 0) // not fetched
 	add("notes/file.txt", 0, 0)
-	table, err := report.ReadTotals(t.Context(), fill(t, all), "folders")
+	table, err := report.ReadTotals(t.Context(), fill(t, all), "folders", segment.Choice{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +67,7 @@ func TestMatches(t *testing.T) {
 		{`z*`, ""},
 		{`absent`, ""},
 	} {
-		table, err := report.ReadTotals(t.Context(), s, "text:"+tt.pattern)
+		table, err := report.ReadTotals(t.Context(), s, "text:"+tt.pattern, segment.Choice{})
 		if err != nil {
 			t.Fatal(err)
 		}

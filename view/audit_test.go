@@ -3,10 +3,13 @@ package view
 import (
 	"net/http/httptest"
 	"net/url"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"skink/base/segment"
 	"skink/internal/tools/storetest"
 	"skink/report"
 	"skink/report/audit"
@@ -137,5 +140,70 @@ func TestAuditFilter(t *testing.T) {
 	body := get(t, server, "/audit?host=b.example")
 	if !strings.Contains(body, `<option value="b.example" selected>`) || strings.Contains(body, `<option value="/blog/">`) {
 		t.Errorf("the form does not offer the sections of the chosen host\n%s", body)
+	}
+}
+
+// Segments and languages are columns and filters of all lists of pages, findings and clusters.
+func TestSegments(t *testing.T) {
+	s := storetest.NewMemory()
+	for i, p := range []testPage{
+		{url: "https://a.example/docs/one", title: "First of the docs", text: words(0, 300)},
+		{url: "https://a.example/docs/two", title: "Second of the docs", text: words(300, 600)},
+		{url: "https://a.example/shop/one", title: "First of the shop", text: words(0, 300), leader: "https://a.example/docs/one"},
+		{url: "https://a.example/", title: "Home", text: words(600, 900)},
+	} {
+		e := entryOf(t, p, i)
+		e.Record.Lang, e.Record.ContentType = []string{"en", "de", "de", ""}[i], "text/html"
+		commit(t, s, e)
+	}
+	v, server := newView(t, s, func(o *Options) {
+		o.Segments = segment.List{{Name: "shop & more", Path: regexp.MustCompile("^/shop/")}, {Name: "docs", Path: regexp.MustCompile("^/docs/")}}
+	})
+	for query, want := range map[string][]string{
+		"?segment=docs":                  {"docs/one", "docs/two"},
+		"?segment=docs&language=de":      {"docs/two"},
+		"?language=de":                   {"docs/two", "shop/one"},
+		"?segment=shop+%26+more":         {"shop/one"},
+		"?segment=none":                  nil,
+		"?language=fr":                   nil,
+		"?sort=segment&down=1":           {"shop/one", "docs/two", "docs/one", ""},
+		"?sort=language&verdict=unique":  {"", "docs/two", "docs/one"},
+		"?segment=docs&q=second&in=text": {"docs/two"},
+	} {
+		var urls []string
+		for _, path := range want {
+			urls = append(urls, "https://a.example/"+path)
+		}
+		if got := listed(get(t, server, "/pages"+query)); !slices.Equal(got, idsOf(urls...)) {
+			t.Errorf("/pages%s: got %v, want %v", query, got, want)
+		}
+	}
+	body := get(t, server, "/pages?segment=docs&language=de")
+	for _, want := range []string{`<option value="shop &amp; more">shop &amp; more</option>`, `<option value="docs" selected>docs</option>`, `<option value="de" selected>de</option>`, `<td><bdi>de</bdi></td><td><bdi>docs</bdi></td>`} {
+		if !strings.Contains(body, want) {
+			t.Errorf("the list of pages lacks %s", want)
+		}
+	}
+	if body := get(t, server, "/page/"+idOf("https://a.example/docs/two").String()); !strings.Contains(body, "<dt>Segment</dt><dd><bdi>docs</bdi></dd>") {
+		t.Error("the page lacks its segment")
+	}
+	for query, want := range map[string]bool{"?segment=docs": false, "?segment=shop+%26+more": true, "": true} {
+		if body := get(t, server, "/clusters"+query); strings.Contains(body, "First of the docs") != want {
+			t.Errorf("/clusters%s: the cluster is listed: %v, want %v", query, !want, want)
+		}
+	}
+	body = audited(t, v, server, nil, "?segment=docs")
+	if !strings.Contains(body, `href="/audit/titles.short?segment=docs"`) && strings.Contains(body, "titles.short") {
+		t.Error("the links of the audit lack the filter")
+	}
+	if body := get(t, server, "/audit/pages?segment=docs"); strings.Count(body, "/page/https") != 2 {
+		t.Errorf("the list of all URLs has other rows:\n%s", body)
+	}
+	if csv := get(t, server, "/audit.csv/pages"); !strings.Contains(csv, ",shop & more,") || !strings.Contains(csv, ",segment,") {
+		t.Errorf("CSV without segments:\n%s", csv)
+	}
+	_, plain := newView(t, s, nil)
+	if body := get(t, plain, "/pages"); strings.Contains(body, "Segment") || !strings.Contains(body, "Language") {
+		t.Error("segments of a view without segments, or no languages")
 	}
 }

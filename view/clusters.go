@@ -38,6 +38,8 @@ type clusterList struct {
 	Query    url.Values
 	Hosts    []string
 	Shape    string
+	Segments []string
+	Segment  string
 	Sort     string // lowest, near or ""
 	Clusters []clusterRow
 	Patterns []patternRow
@@ -45,26 +47,27 @@ type clusterList struct {
 }
 
 // clustersPage lists the clusters, by default largest first. The request may restrict the list to clusters
-// that have a member on a given host, or a member whose URL has a given pattern.
+// that have a member on a given host, in a given segment, or a member whose URL has a given pattern.
 func (v *View) clustersPage(ctx context.Context, r *http.Request) (*screen, error) {
 	form := r.URL.Query()
-	l := &clusterList{Query: form, Hosts: v.largestHosts(100), Shape: form.Get("shape"), Sort: form.Get("sort")}
+	l := &clusterList{Query: form, Hosts: v.largestHosts(100), Shape: form.Get("shape"), Sort: form.Get("sort"), Segments: v.opt.Segments.Names(), Segment: form.Get("segment")}
+	q := query{host: form.Get("host"), shape: l.Shape, segment: l.Segment}
 	v.index.look(func(t *rows) {
-		l.Clusters, l.paging = partOf("/clusters", r, t.clustersOf(form.Get("host"), form.Get("shape"), l.Sort))
+		l.Clusters, l.paging = partOf("/clusters", r, t.clustersOf(q, l.Sort))
 		t.locate(l.Clusters)
-		if form.Get("shape") == "" {
-			l.Patterns = t.patterns(form.Get("host"))
+		if l.Shape == "" {
+			l.Patterns = t.patterns(q)
 		}
 	})
 	return &screen{name: "clusters", title: "Clusters", Content: l}, v.opt.Store.Read(ctx, func(s store.Reader) error { return v.lead(ctx, s, l.Clusters) })
 }
 
-// clustersOf returns the clusters that have members, without their leaders. If host or shape is not "", it returns only
-// clusters with a member on that host, or with a URL of that pattern. They are sorted by their lowest resemblance if
-// by is lowest, by the number of near duplicates if it is near, and otherwise by the number of duplicates.
-func (t *rows) clustersOf(host, shape, by string) []clusterRow {
+// clustersOf returns the clusters that have a member that q selects, without their leaders. They are sorted by their
+// lowest resemblance if by is lowest, by the number of near duplicates if it is near, and otherwise by the number of
+// duplicates.
+func (t *rows) clustersOf(q query, by string) []clusterRow {
 	all := make([]clusterRow, len(t.clusters))
-	matches := t.matching(query{host: host, shape: shape})
+	matches := t.matching(q)
 	for i := range t.n {
 		r := t.at(i)
 		if r.cluster == 0 || r.flags&dead != 0 {
@@ -117,11 +120,10 @@ func (t *rows) locate(clusters []clusterRow) {
 
 const patternsShown = 20
 
-// patterns returns the URL patterns with the most duplicates. If the list of clusters is restricted
-// to a host, only the pages of that host count.
-func (t *rows) patterns(host string) (all []patternRow) {
-	counts := make([]int64, len(t.shapes))
-	matches := t.matching(query{host: host})
+// patterns returns the URL patterns with the most duplicates among the pages that q selects.
+func (t *rows) patterns(q query) (all []patternRow) {
+	counts := make([]int64, len(t.shapes.all))
+	matches := t.matching(q)
 	for i := range t.n {
 		if r := t.at(i); r.cluster != 0 && r.shape != 0 && matches(i) {
 			counts[r.shape]++
@@ -135,7 +137,7 @@ func (t *rows) patterns(host string) (all []patternRow) {
 	}
 	slices.SortFunc(places, func(a, b int) int { return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b)) })
 	for _, s := range places[:min(len(places), patternsShown)] {
-		all = append(all, patternRow{t.shapes[s], counts[s]})
+		all = append(all, patternRow{t.shapes.all[s], counts[s]})
 	}
 	return all
 }

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"skink/base/segment"
 	"skink/store"
 )
 
@@ -19,6 +20,8 @@ type index struct {
 
 	mu   sync.RWMutex // guards the fields below
 	rows *rows
+	// segments by which rows are divided; never changes
+	divided segment.List
 	// position in the store's changes up to which the index has read
 	cursor store.Cursor
 	whole  bool      // whether the whole store has been read once
@@ -30,8 +33,8 @@ type index struct {
 	idle chan struct{}
 }
 
-func newIndex(from Source, beside *sync.WaitGroup, life context.Context) *index {
-	return &index{from: from, rows: newRows(), orders: newOrders(beside), beside: beside, life: life}
+func newIndex(from Source, divided segment.List, beside *sync.WaitGroup, life context.Context) *index {
+	return &index{from: from, rows: newRows(divided), divided: divided, orders: newOrders(beside), beside: beside, life: life}
 }
 
 const (
@@ -112,7 +115,7 @@ func (x *index) take(some []*store.Change) {
 // read then reads the whole store.
 func (x *index) restart() {
 	if dead := x.rows.n - x.rows.live; dead > 1<<16 && dead > x.rows.live {
-		x.rows, x.orders, x.cursor = newRows(), newOrders(x.beside), ""
+		x.rows, x.orders, x.cursor = newRows(x.divided), newOrders(x.beside), ""
 		x.whole = false
 	}
 }

@@ -488,7 +488,7 @@ func TestFolders(t *testing.T) {
 // Only the host of the pages is left out, not one that looks like it or stands in a query. Pairs are counted anew when
 // rows come.
 func TestShort(t *testing.T) {
-	x := newIndex(nil, nil, t.Context())
+	x := newIndex(nil, nil, nil, t.Context())
 	take := func(urls ...string) {
 		var all []*store.Change
 		for i, url := range urls {

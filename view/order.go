@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"slices"
 	"sort"
+	"strings"
 	"sync"
 )
 
@@ -27,11 +28,16 @@ var columns = []column{
 	{name: "verdict", title: "Verdict", compare: by(func(r *row) uint8 { return r.verdict })},
 	{name: "resemblance", title: "Resemblance", number: true, compare: by(func(r *row) float32 { return r.resemblance })},
 	{name: "words", title: "Words", number: true, compare: by(func(r *row) uint32 { return r.words })},
+	{name: "language", title: "Language", compare: byName(func(t *rows, r *row) string { return t.langs.all[r.lang] })},
+	{name: bySegment, title: "Segment", compare: byName(func(t *rows, r *row) string { return t.segments.all[r.segment] })},
 	{name: "status", title: "Status", number: true, compare: by(func(r *row) uint16 { return r.status })},
 	{name: "size", title: "Size", number: true, compare: by(func(r *row) uint32 { return r.size })},
 	{name: "depth", title: "Depth", number: true, compare: by(func(r *row) uint16 { return r.depth })},
 	{name: "fetched", title: "Fetched", compare: by(func(r *row) uint32 { return r.fetched })},
 }
+
+// bySegment is the name of a column that lists show only if there are segments.
+const bySegment = "segment"
 
 type column struct {
 	name    string
@@ -42,6 +48,10 @@ type column struct {
 
 func by[T cmp.Ordered](field func(*row) T) func(*rows, int32, int32) int {
 	return func(t *rows, a, b int32) int { return cmp.Compare(field(t.at(int(a))), field(t.at(int(b)))) }
+}
+
+func byName(name func(*rows, *row) string) func(*rows, int32, int32) int {
+	return func(t *rows, a, b int32) int { return strings.Compare(name(t, t.at(int(a))), name(t, t.at(int(b)))) }
 }
 
 // columnNamed returns the index of the column with that name, or 0, the crawl order, if there is

@@ -45,7 +45,7 @@ func (v *View) overviewPage(ctx context.Context, r *http.Request) (*screen, erro
 				o.Hosts, o.Host = o.Hosts+1, h.name
 			}
 		}
-		all := t.clustersOf("", "", "")
+		all := t.clustersOf(query{}, "")
 		o.Clusters = all[:min(len(all), overviewRows)]
 		t.locate(o.Clusters)
 		for _, p := range t.pairs() {

@@ -65,13 +65,16 @@ type list struct {
 	Looked   int
 	paging
 	Shape string
+
+	Languages, Segments []string
+	Segment             string
 }
 
 func queryOf(r *http.Request) query {
 	form := r.URL.Query()
 	status, _ := strconv.Atoi(form.Get("status")) // an invalid number means any status
 	return query{
-		words: wordsOf(form.Get("q")), host: form.Get("host"), shape: form.Get("shape"),
+		words: wordsOf(form.Get("q")), host: form.Get("host"), shape: form.Get("shape"), lang: form.Get("language"), segment: form.Get("segment"),
 		verdict: placeIn(verdicts, form.Get("verdict")), kind: placeIn(kinds, form.Get("kind")), status: max(status, 0),
 		column: columnNamed(form.Get("sort")), down: form.Get("down") != "", from: fromOf(r),
 	}
@@ -80,7 +83,7 @@ func queryOf(r *http.Request) query {
 func (v *View) pagesPage(ctx context.Context, r *http.Request) (*screen, error) {
 	form := r.URL.Query()
 	q := queryOf(r)
-	l := &list{Query: form, Search: form.Get("q"), Text: form.Get("in") == "text", Shape: form.Get("shape"), Verdicts: verdicts[1:], Kinds: kinds[1:]}
+	l := &list{Query: form, Search: form.Get("q"), Text: form.Get("in") == "text", Shape: form.Get("shape"), Verdicts: verdicts[1:], Kinds: kinds[1:], Segments: v.opt.Segments.Names(), Segment: q.segment}
 	read := v.index.progress()
 	var found selection
 	if l.Text && len(q.words) > 0 {
@@ -92,10 +95,12 @@ func (v *View) pagesPage(ctx context.Context, r *http.Request) (*screen, error) 
 	}
 	l.Unsorted, l.paging = found.unsorted, pagingOf("/pages", r, q.from, q.from+max(l.Looked, len(found.ids)), found.total)
 	l.Hosts = v.largestHosts(100)
+	v.index.look(func(t *rows) { l.Languages = slices.Sorted(slices.Values(t.langs.all[1:])) })
+	l.Languages = l.Languages[:min(len(l.Languages), maxOptions)]
 	for i, c := range columns {
 		h, down := heading{Title: c.title, Number: c.number}, ""
 		switch {
-		case c.title == "":
+		case c.title == "", c.name == bySegment && len(l.Segments) == 0:
 			continue
 		case i == q.column && q.down:
 			h.Sorted = "descending"

@@ -13,6 +13,8 @@ type query struct {
 	words   []string // in lower case; a row matches if its URL or title contains all words
 	host    string
 	shape   string
+	lang    string
+	segment string
 	verdict uint8 // index in verdicts; 0 means any verdict
 	kind    uint8 // index in kinds; 0 means any kind
 	status  int   // HTTP status; 0 means any status
@@ -65,18 +67,17 @@ func (t *rows) list(q query, o *orders) (s selection) {
 // matching returns a function that reports whether the row with a given number matches q.
 func (t *rows) matching(q query) func(i int) bool {
 	found := t.search(q.words)
-	host, shape := noPlace, noPlace
+	host, shape, lang, segment := noPlace, t.shapes.find(q.shape), t.langs.find(q.lang), t.segments.find(q.segment)
 	if at, ok := t.hostAt[q.host]; ok {
 		host = int(at)
-	}
-	if at, ok := t.shapeAt[q.shape]; ok {
-		shape = int(at)
 	}
 	return func(i int) bool {
 		r := t.at(i)
 		return r.flags&dead == 0 &&
 			(q.host == "" || int(r.host) == host) &&
 			(q.shape == "" || int(r.shape) == shape) &&
+			(q.lang == "" || int(r.lang) == lang) &&
+			(q.segment == "" || int(r.segment) == segment) &&
 			(q.verdict == 0 || r.verdict == q.verdict) &&
 			(q.kind == 0 || r.kind == q.kind) &&
 			(q.status == 0 || int(r.status) == q.status) &&

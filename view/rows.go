@@ -10,6 +10,7 @@ import (
 	"sync"
 	"unicode"
 
+	"skink/base/segment"
 	"skink/crawler/learn"
 	"skink/dedup"
 	"skink/store"
@@ -43,7 +44,7 @@ const maxRows = 4 << 20
 type row struct {
 	id          dedup.Hash
 	host        uint32 // index in rows.hosts
-	shape       uint32 // index in rows.shapes; 0 means that the URL's pattern is not in rows.shapes
+	shape       uint32 // index in rows.shapes
 	cluster     uint32 // index in rows.clusters of the cluster in which the page is a duplicate; 0 means none
 	words       uint32
 	size        uint32 // in bytes, or math.MaxUint32 if larger
@@ -53,6 +54,8 @@ type row struct {
 	first       uint32 // number of the first row of the same page
 	status      uint16
 	depth       uint16
+	lang        uint16 // index in rows.langs
+	segment     uint16 // index in rows.segments
 	kind        uint8
 	verdict     uint8
 	flags       uint8
@@ -131,8 +134,10 @@ type rows struct {
 	places   map[dedup.Hash]uint32 // number of the last row of each page
 	hosts    []host
 	hostAt   map[string]uint32
-	shapes   []string
-	shapeAt  map[string]uint32
+	shapes   names // URL patterns
+	langs    names
+	segments names
+	divided  segment.List // segments by which rows are divided
 	clusters []cluster
 	ledBy    map[dedup.Hash]uint32
 	root     string // lowest folder that has all pages; see [common]
@@ -141,13 +146,38 @@ type rows struct {
 	pairs func() []placePair // result of countPairs, which is counted once for these rows
 }
 
-// maxShapes is the maximum number of URL patterns that get a number. All other patterns have the
-// number 0.
-const maxShapes = 1 << 16
+// maxNames is the maximum number of strings that get a number in names. All others have the number 0.
+const maxNames = 1 << 16
 
-func newRows() *rows {
+// A names numbers strings. The number 0 is that of "".
+type names struct {
+	all []string
+	at  map[string]int
+}
+
+func newNames() names { return names{[]string{""}, map[string]int{"": 0}} }
+
+// of returns the number of a string. It adds the string if it is new and there is room for it.
+func (n *names) of(name string) int {
+	at, known := n.at[name]
+	if !known && len(n.all) < maxNames {
+		at, name = len(n.all), strings.Clone(name)
+		n.all, n.at[name] = append(n.all, name), at
+	}
+	return at
+}
+
+// find returns the number of a string, or noPlace if it has none.
+func (n *names) find(name string) int {
+	if at, known := n.at[name]; known {
+		return at
+	}
+	return noPlace
+}
+
+func newRows(divided segment.List) *rows {
 	t := &rows{
-		places: map[dedup.Hash]uint32{}, hostAt: map[string]uint32{}, shapes: []string{""}, shapeAt: map[string]uint32{},
+		places: map[dedup.Hash]uint32{}, hostAt: map[string]uint32{}, shapes: newNames(), langs: newNames(), segments: newNames(), divided: divided,
 		clusters: make([]cluster, 1), ledBy: map[dedup.Hash]uint32{},
 	}
 	t.pairs = sync.OnceValue(t.countPairs)
@@ -181,9 +211,10 @@ func (t *rows) add(c *store.Content) {
 	in := t.chunks[len(t.chunks)-1]
 	at := &in.rows[in.n]
 	*at = row{
-		id: r.ID, host: t.hostOf(store.HostOf(r.URL)), shape: t.shapeOf(store.HostOf(r.URL) + learn.Shape(r.URL)), words: clamp(int64(r.Words)), size: clamp(r.Size),
+		id: r.ID, host: t.hostOf(store.HostOf(r.URL)), shape: uint32(t.shapes.of(store.HostOf(r.URL) + learn.Shape(r.URL))), words: clamp(int64(r.Words)), size: clamp(r.Size),
 		fetched: clamp(r.FetchedAt.Unix()), resemblance: float32(r.Resemblance), text: uint32(len(in.texts)), first: first,
 		status: uint16(min(max(r.Status, 0), math.MaxUint16)), depth: uint16(min(max(r.Depth, 0), math.MaxUint16)),
+		lang: uint16(t.langs.of(r.Lang)), segment: uint16(t.segments.of(t.divided.Of(r.URL))),
 		kind: placeIn(kinds, string(r.Kind)), verdict: placeIn(verdicts, string(r.Verdict)),
 	}
 	if c.Sketch != nil {
@@ -245,17 +276,6 @@ func (t *rows) hostOf(name string) uint32 {
 		at = uint32(len(t.hosts))
 		name = strings.Clone(name)
 		t.hosts, t.hostAt[name] = append(t.hosts, host{name: name}), at
-	}
-	return at
-}
-
-// shapeOf returns the index of a URL pattern in t.shapes. It adds the pattern if it is new and
-// there is room for it. If there is no room, it returns 0.
-func (t *rows) shapeOf(shape string) uint32 {
-	at, ok := t.shapeAt[shape]
-	if !ok && len(t.shapes) < maxShapes {
-		at = uint32(len(t.shapes))
-		t.shapes, t.shapeAt[shape] = append(t.shapes, shape), at
 	}
 	return at
 }

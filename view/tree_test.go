@@ -123,7 +123,7 @@ func TestTreeOfMany(t *testing.T) {
 
 // A page of the view about 20,000 pages in 20,000 folders is as small as that of a small site.
 func TestTreeIsBounded(t *testing.T) {
-	x := newIndex(nil, nil, t.Context())
+	x := newIndex(nil, nil, nil, t.Context())
 	for i := range 20_000 {
 		x.rows.add(&store.Content{Record: placed(fmt.Sprintf("https://h%d.example/%d/%d/", i%50, i%1000, i), 1).Record})
 	}

@@ -26,6 +26,7 @@ import (
 
 	"skink/base/harmless"
 	"skink/base/loopback"
+	"skink/base/segment"
 	"skink/dedup"
 	"skink/report"
 	"skink/report/audit"
@@ -41,12 +42,13 @@ type Source interface {
 
 // Options are the store that a view shows, and the settings of the view.
 type Options struct {
-	Store   Source
-	Name    string       // name of the store, as shown to users
-	Rule    dedup.Rule   // rule by which the store's pages were judged
-	About   report.About // description of the store and the settings, for the heading of audits
-	Address string       // address that the server listens on
-	Token   string       // token that the first request of a browser must contain; "" if none is needed
+	Store    Source
+	Name     string       // name of the store, as shown to users
+	Rule     dedup.Rule   // rule by which the store's pages were judged
+	About    report.About // description of the store and the settings, for the heading of audits
+	Segments segment.List // segments of the site; may be empty
+	Address  string       // address that the server listens on
+	Token    string       // token that the first request of a browser must contain; "" if none is needed
 
 	// Alike compares all pages of a store with each other. It regularly calls tell with the
 	// completed share of the comparison, from 0 to 1.
@@ -96,12 +98,12 @@ var script string
 func New(opt Options) (*View, error) {
 	v := &View{opt: opt, form: rand.Text()}
 	v.life, v.end = context.WithCancel(context.Background())
-	v.index = newIndex(opt.Store, &v.beside, v.life)
+	v.index = newIndex(opt.Store, opt.Segments, &v.beside, v.life)
 	var err error
 	if v.pages, err = audit.Templates(report.Templates()); err != nil {
 		return nil, err
 	}
-	if v.pages, err = v.pages.Funcs(functions).Funcs(template.FuncMap{"short": v.short, "token": func() string { return v.form }}).ParseFS(files, "*.html"); err != nil {
+	if v.pages, err = v.pages.Funcs(functions).Funcs(template.FuncMap{"short": v.short, "segment": opt.Segments.Of, "token": func() string { return v.form }}).ParseFS(files, "*.html"); err != nil {
 		return nil, err
 	}
 	v.answer = v.guard(v.routes())

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"skink/base/segment"
 	"skink/dedup"
 	"skink/store"
 )
@@ -36,6 +37,8 @@ type Filter struct {
 
 	Private bool // whether to include pages that were requested with the user's password, cookies or headers
 
+	Segments segment.Choice // pages outside the chosen segment are left out, and their changes too
+
 	Changes bool      // whether pages have a change, and pages that are gone are included with what remains of them
 	Since   time.Time // only changes after this time are included; the zero value means all changes
 }
@@ -44,6 +47,7 @@ type Filter struct {
 type Reason string
 
 const (
+	Outside   Reason = "outside the segment"
 	Private   Reason = "private"
 	Signal    Reason = "with an excluded content signal"
 	NoIndex   Reason = "with noindex"
@@ -56,13 +60,15 @@ const (
 
 // Reasons lists all reasons, in the order in which they are checked. A page is counted once, for
 // its first reason.
-var Reasons = []Reason{Private, Signal, NoIndex, Duplicate, Thin, Short}
+var Reasons = []Reason{Outside, Private, Signal, NoIndex, Duplicate, Thin, Short}
 
 // why returns the reason for which the filter leaves out a page in its present state, or "".
 func (f *Filter) why(r *store.Record) Reason {
 	switch {
 	case f.Include != Records && r.Kind != store.Page:
 		return notPage
+	case !f.Segments.Has(r.URL):
+		return Outside
 	case r.Private && !f.Private:
 		return Private
 	case f.barred(r.Signals):
@@ -178,7 +184,7 @@ func (g *Gate) pass(c *store.Content) *Page {
 	}
 	why := g.why(r)
 	var kind store.ChangeKind
-	if g.Changes {
+	if g.Changes && g.Segments.Has(r.URL) {
 		kind = g.changeOf(r, why == "")
 	}
 	switch {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"skink/base/segment"
 	"skink/crawler"
 	"skink/crawler/access"
 	"skink/extract/selector"
@@ -105,6 +107,16 @@ func (c command) configure(flags *pflag.FlagSet) error {
 	}
 	of.file = *file
 	return nil
+}
+
+// segmentsFor returns the segments of the configuration file and the choice of --segment. If wanted is set, there must
+// be segments.
+func segmentsFor(flags *pflag.FlagSet, wanted bool) (segment.Choice, error) {
+	c := segment.Choice{List: configOf(flags).file.Segments, Name: flags.Lookup("segment").Value.String()}
+	if !slices.Contains(append(c.Names(), ""), c.Name) || wanted && len(c.List) == 0 {
+		return c, usagef("the configuration file has no segment %s: its section [segments] defines %s", cmp.Or(c.Name, "at all"), cmp.Or(strings.Join(c.Names(), ", "), "none"))
+	}
+	return c, nil
 }
 
 // typed reports whether a flag was set on the command line, not by a configuration file.

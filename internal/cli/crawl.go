@@ -319,7 +319,7 @@ func (f *crawlFlags) settle(args []string) (opt session.Options, seeds []string,
 	opt.Metrics, opt.Build, opt.DelayChosen, opt.Resume = f.metrics.full, readBuild(), f.rule.flags.Changed("delay"), f.resume
 	opt.Audit, opt.Archive.Whole = f.audit, !f.revisits
 	if f.view.full != "" {
-		opt.View = func(rule dedup.Rule) view.Options { return viewOf(f.view.full, rule) }
+		opt.View = func(rule dedup.Rule) view.Options { return viewOf(f.view.full, rule, f.rule.flags) }
 	}
 	if o.UserAgent, err = f.agent(); err != nil {
 		return opt, args, err

@@ -48,8 +48,8 @@ var exportCommand = command{
 		{"chunks", excludes, "format", "passages are written as JSON Lines"},
 		{"chunks", excludes, "markdown,fields", "passages have only the text"},
 		{"format=wacz", excludes, "markdown", "pages are written as the server sent them"},
-		{"format=wacz", excludes, "include,min-words", "all archived pages are listed"},
-		{"format=links", excludes, "markdown,min-words,without,fields,include", "the links of all pages are written"},
+		{"format=wacz", excludes, "include,min-words,segment", "all archived pages are listed"},
+		{"format=links", excludes, "segment,markdown,min-words,without,fields,include", "the links of all pages are written"},
 	}),
 }
 
@@ -77,12 +77,13 @@ func setupExport(flags *pflag.FlagSet) func(context.Context, Console, []string) 
 	flags.Var(oneOf(&o.Include, release.Unique, release.All), "include", "write unique and thin pages (unique), or all pages that have a verdict (all)")
 	flags.BoolVar(&o.Markdown, "markdown", false, "also write the main text as Markdown; the store must have been created with skink crawl --markdown")
 	flags.Var(oneOf(&o.Links, extract.LinksNone, extract.LinksText, extract.LinksWhole), "links", "with --markdown: remove links (none), keep only their text (text), or also keep their URLs (absolute)")
-	flags.Var(several(&o.Fields, feed.Fields), "fields", "`FIELDS` also write these fields (comma-separated): host, depth, inlinks, outlinks, headings, breadcrumbs, content_hash")
+	flags.Var(several(&o.Fields, feed.Fields), "fields", "`FIELDS` also write these fields (comma-separated): host, depth, inlinks, outlinks, headings, breadcrumbs, content_hash, segment")
 	flags.BoolVar(&f.chunks, "chunks", false, "write or send passages instead of whole pages; a passage that occurs more than once is written once")
 	flags.Var(whole(&f.most, feed.MinPassageWords, fmt.Sprintf("%d or more", feed.MinPassageWords)), "chunk-words", "with --chunks: write passages of at most this many words")
 	flags.Var(whole(&o.MinWords, 0, "0 or more"), "min-words", "leave out pages with fewer words than this")
 	flags.BoolVar(&o.Private, "with-private", false, "also write pages that were fetched with a password, with cookies or with headers from your configuration")
 	flags.Var(&list{kind: "stringSlice", commas: true, add: f.leaveOut}, "without", "`KIND` leave out thin pages (thin), or pages of sites whose robots.txt contains this content signal (such as ai-train=no)")
+	flags.String("segment", "", "`NAME` write only the pages of this segment, which the configuration file defines")
 	f.since = addSinceFlags(flags)
 	f.complete = addCompleteFlags(flags)
 	f.out = addOutFlags(flags)
@@ -101,6 +102,10 @@ func (f *exportFlags) run(ctx context.Context, con Console, _ []string) error {
 		return feed.WriteMapping(con.Out, feed.Document{})
 	}
 	opt := f.opt
+	var err error
+	if opt.Segments, err = segmentsFor(f.complete.flags, slices.Contains(opt.Fields, feed.Segment)); err != nil {
+		return err
+	}
 	if err := f.since.heed(&opt, f.chunks); err != nil {
 		return err
 	}

@@ -58,11 +58,11 @@ var flagGroups = map[string][]flagGroup{
 	},
 	"report": {
 		section("What to report", "skink report --about broken --format csv --out broken.csv",
-			"store about changes since fail-on complete similarity prefer format top out", "memory config help"),
+			"store about segment changes since fail-on complete similarity prefer format top out", "memory config help"),
 	},
 	"export": {
 		section("What to write", "skink export --cursor pages.cursor --out pages.jsonl",
-			"store include without since cursor", "min-words with-private"),
+			"store include segment without since cursor", "min-words with-private"),
 		section("Output", "skink export --format parquet --out pages.parquet",
 			"format out to markdown chunks", "chunk-words fields links warc warc-refers refused print-mapping"),
 		section("Duplicates", "skink export --complete --out pages.jsonl",

@@ -30,6 +30,7 @@ var reportCommand = command{
 		{"format=xlsx", needs, "about", "only an audit and its lists are written as a workbook"},
 		{"format=xlsx", needs, "out", "the output is binary"},
 		{"since", needs, "about,fail-on", "it compares the audits of two crawls"},
+		{"segment", needs, "about,fail-on", "clusters of duplicates may reach beyond a segment"},
 		{"since", excludes, "complete", "it compares findings that are based on the verdicts of the crawl"},
 	}),
 }
@@ -48,7 +49,8 @@ type reportFlags struct {
 func setupReport(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
 	f := &reportFlags{store: addStoreFlag(flags), form: addFormFlags(flags, report.XLSX), complete: addCompleteFlags(flags), out: addOutFlags(flags)}
 	flags.BoolVar(&f.changes, "changes", false, "print the pages that changed between visits, largest changes first")
-	flags.StringVar(&f.about, "about", "", "`TOPIC` print the audit, a list or finding by name, all URLs (pages), totals (hosts, folders, types, statuses, seeds), or a search (text:REGEX)")
+	flags.StringVar(&f.about, "about", "", "`TOPIC` print the audit, a list or finding, all URLs (pages), totals (hosts, folders, segments, types, statuses, seeds), or a search (text:REGEX)")
+	flags.String("segment", "", "`NAME` with --about or --fail-on: only the URLs of this segment, which the configuration file defines")
 	flags.StringVar(&f.failOn, "fail-on", "", "`LIMITS` exit with code 4 if a limit is exceeded: NAME>NUMBER or NAME>SHARE%, such as 'duplicates>5%,broken>0'; with --since also 'new:broken>0'")
 	flags.StringVar(&f.since, "since", "", "`CRAWL` compare the audit with the previous crawl (LAST), or with the last crawl before a date (2026-11-24) or more than 7 days ago (7d)")
 	return f.run
@@ -64,6 +66,10 @@ func (f *reportFlags) run(ctx context.Context, con Console, _ []string) error {
 	if err != nil {
 		return err
 	}
+	in, err := segmentsFor(f.complete.flags, f.about == report.SegmentTotals)
+	if err != nil {
+		return err
+	}
 	return withStore(ctx, con, *f.store, f.complete, func(s store.Reader, settings store.Settings) error {
 		if f.changes {
 			all, err := report.ReadChanges(ctx, s)
@@ -73,7 +79,7 @@ func (f *reportFlags) run(ctx context.Context, con Console, _ []string) error {
 			return f.out.write(ctx, con, func(out io.Writer) error { return report.WriteChanges(out, all, opt.Format) })
 		}
 		if is, _ := report.HasTotals(f.about); is {
-			t, err := report.ReadTotals(ctx, s, f.about)
+			t, err := report.ReadTotals(ctx, s, f.about, in)
 			if err != nil {
 				return err
 			}
@@ -82,7 +88,7 @@ func (f *reportFlags) run(ctx context.Context, con Console, _ []string) error {
 		opt.About = report.About{Store: *f.store, Settings: settings, Whole: f.complete.complete}
 		var found *audit.Audit
 		if f.about != "" || conditions != nil {
-			if found, err = f.audit(ctx, s, settings, opt.About, conditions, since); err != nil {
+			if found, err = f.audit(ctx, s, settings, audit.Options{About: opt.About, Segments: in}, conditions, since); err != nil {
 				return err
 			}
 		}
@@ -151,12 +157,12 @@ func (f *reportFlags) sinceTime(conditions []audit.Condition) (at time.Time, err
 // audit audits the store s. With --since, it compares the result with that of the latest crawl that ended before the
 // time since, or, if that is zero, with the crawl before the last one. It lists almost-duplicates if f.about or conditions asks for them. For a full
 // audit, it also lists them if the store is small.
-func (f *reportFlags) audit(ctx context.Context, s store.Reader, settings store.Settings, about report.About, conditions []audit.Condition, since time.Time) (*audit.Audit, error) {
+func (f *reportFlags) audit(ctx context.Context, s store.Reader, settings store.Settings, opt audit.Options, conditions []audit.Condition, since time.Time) (*audit.Audit, error) {
 	rule, err := session.StoredRule(settings, *f.store)
 	if err != nil {
 		return nil, err
 	}
-	opt := audit.Options{About: about, Rule: rule, AllFrom: f.form.Format.All()}
+	opt.Rule, opt.AllFrom = rule, f.form.Format.All()
 	opt.Scores = opt.AllFrom && f.about == pagesList
 	asked := f.about == nearlyList || slices.ContainsFunc(conditions, func(c audit.Condition) bool { return c.Name == nearlyList })
 	if f.since != "" {

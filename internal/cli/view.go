@@ -53,7 +53,7 @@ func (f *viewFlags) run(ctx context.Context, con Console, _ []string) error {
 		if err != nil {
 			return err
 		}
-		opt = viewOf(f.listen.full, rule)
+		opt = viewOf(f.listen.full, rule, f.complete.flags)
 		opt.Store, opt.Name, opt.Moment = lent, *f.store, session.MomentOf
 		shown, err := f.complete.judge(ctx, s, opt.Name, &settings)
 		if whole, is := shown.(*complete.Whole); is {
@@ -85,12 +85,12 @@ func (j judged) Read(ctx context.Context, read func(store.Reader) error) error {
 }
 
 // viewOf returns the options for showing a store in a browser at address. rule is the rule by which
-// the store's pages were judged. The caller must still set the store.
-func viewOf(address string, rule dedup.Rule) view.Options {
+// the store's pages were judged. The configuration file defines the segments. The caller must still set the store.
+func viewOf(address string, rule dedup.Rule, flags *pflag.FlagSet) view.Options {
 	nearly := func(ctx context.Context, s store.Reader) (*audit.Nearly, error) {
 		return complete.NearlyUnasked(ctx, s, rule)
 	}
-	return view.Options{Rule: rule, Address: address, Alike: alikeBy(rule), Nearly: nearly, Picture: archive.Thumbnail}
+	return view.Options{Rule: rule, Address: address, Alike: alikeBy(rule), Nearly: nearly, Picture: archive.Thumbnail, Segments: configOf(flags).file.Segments}
 }
 
 // alikeBy returns a function that compares all pages of a store with each other under rule. The

@@ -1,6 +1,6 @@
 // Package config reads configuration files. A file is TOML. It contains flags of the main command
-// under their long names, and sections for the other commands, for single seeds, and for hosts
-// or groups of hosts:
+// under their long names, and sections for the other commands, for single seeds, for hosts
+// or groups of hosts, and for segments of sites:
 //
 //	delay = "500ms"
 //	[report]
@@ -10,6 +10,8 @@
 //	scope = "prefix"
 //	[host."*.example.org"]
 //	headers = { "X-Token" = "${TOKEN}" }
+//	[segments]
+//	docs = "^/docs/"
 //
 // Start with [Parse], which sets the flags of the running command. The package does not define
 // commands or flags: its caller passes those that exist. Errors name the file and the line, and
@@ -28,6 +30,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"skink/base/segment"
 	"skink/crawler/access"
 )
 
@@ -38,6 +41,8 @@ type File struct {
 	Read  []string // names of the files that the file names and that were read
 	Hosts access.Table
 	Seeds []access.Seed // seeds with settings of their own
+
+	Segments segment.List
 }
 
 // Options defines the commands and flags that a file may contain.
@@ -85,8 +90,8 @@ func Parse(name string, text []byte, opt Options) (*File, error) {
 type parser struct {
 	file  *File
 	opt   Options
-	dir   string         // folder to which paths in the file are relative
-	lines map[string]int // line of each key; see lineOf
+	dir   string // folder to which paths in the file are relative
+	lines places // place of each key; see lineOf
 
 	copied  bool     // whether the file is a copy, which lacks secrets
 	lacking []string // keys of the secrets that the running command needs, and that the copy lacks
@@ -112,10 +117,10 @@ func (p *parser) at(path []string, err error) error {
 	return atLine{p.lineOf(path), err}
 }
 
-// keys returns the keys of the table at path, in the order of their lines.
+// keys returns the keys of the table at path, in the order of the file.
 func (p *parser) keys(path []string, t table) []string {
-	line := func(key string) int { return p.lineOf(append(slices.Clone(path), key)) }
-	return slices.SortedFunc(maps.Keys(t), func(a, b string) int { return cmp.Or(cmp.Compare(line(a), line(b)), cmp.Compare(a, b)) })
+	place := func(key string) int { return p.lines[joined(append(slices.Clone(path), key))].Offset }
+	return slices.SortedFunc(maps.Keys(t), func(a, b string) int { return cmp.Or(cmp.Compare(place(a), place(b)), cmp.Compare(a, b)) })
 }
 
 // each calls take with the path and the value of each key of the table at path, in the order of their lines.
@@ -177,10 +182,12 @@ func (p *parser) take(path []string, v any) error {
 		return p.hosts(section)
 	case key == "seed":
 		return p.seeds(v)
+	case key == segmentsKey:
+		return p.segments(section)
 	case slices.Contains(main, key) && (flags == nil || !isTable):
 		return p.flag(p.opt.Main, path, v)
 	case flags == nil:
-		return p.checkKey(path, slices.Concat(main, slices.Sorted(maps.Keys(p.opt.Flags)), []string{"host", "seed"}))
+		return p.checkKey(path, slices.Concat(main, slices.Sorted(maps.Keys(p.opt.Flags)), []string{"host", "seed", segmentsKey}))
 	case !isTable:
 		return fmt.Errorf("%s is a command: put its flags in a section, [%s]", key, key)
 	}

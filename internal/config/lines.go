@@ -22,13 +22,16 @@ func unmarshal(name string, text []byte) (settings table, err error) {
 }
 
 // lineOf returns the line on which the key at path first occurs.
-func (p *parser) lineOf(path []string) int { return p.lines[joined(path)] }
+func (p *parser) lineOf(path []string) int { return p.lines[joined(path)].Line }
+
+// places holds where each key first occurs in a file.
+type places = map[string]unstable.Position
 
 func joined(path []string) string { return strings.Join(path, "\x00") }
 
-// linesOf returns the line of each key of a valid file, and of the tables around it.
-func linesOf(text []byte) map[string]int {
-	lines := map[string]int{}
+// linesOf returns the place of each key of a valid file, and of the tables around it.
+func linesOf(text []byte) places {
+	lines := places{}
 	var p unstable.Parser
 	p.Reset(text)
 	var add func(within []string, n *unstable.Node) []string
@@ -36,8 +39,8 @@ func linesOf(text []byte) map[string]int {
 		path := slices.Clone(within)
 		for key := n.Key(); key.Next(); {
 			path = append(path, string(key.Node().Data))
-			if at := joined(path); lines[at] == 0 {
-				lines[at] = p.Shape(key.Node().Raw).Start.Line
+			if at := joined(path); lines[at].Line == 0 {
+				lines[at] = p.Shape(key.Node().Raw).Start
 			}
 		}
 		if n.Kind == unstable.KeyValue && n.Value().Kind == unstable.InlineTable {

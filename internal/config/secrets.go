@@ -26,7 +26,12 @@ func Copy(name string, text []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	segments, isTable := settings[segmentsKey].(table)
+	delete(settings, segmentsKey) // Marshal sorts keys by name, and segments have an order
 	copied, err := toml.Marshal(withoutSecrets(nil, settings))
+	if isTable && err == nil {
+		copied, err = appendSegments(copied, segments, linesOf(text))
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}

@@ -55,11 +55,11 @@ var table = map[string]struct {
 	"internal/tools/postgrestest": {nil, nil}, // starts servers for tests
 	"store/remote":                {[]string{"store", "store/disk", "dedup", "frontier"}, nil},
 	"warc":                        {nil, nil},
-	"report":                      {[]string{"store", "dedup", "store/precedence", "dedup/align", "base/harmless", "crawler/learn"}, []string{"github.com/xuri/excelize/v2"}},
-	"report/audit":                {[]string{"extract/markup", "report", "store", "store/precedence", "dedup", "frontier", "base/harmless", "crawler/learn"}, nil},
-	"feed/release":                {[]string{"dedup", "store"}, nil},
+	"report":                      {[]string{"store", "dedup", "store/precedence", "dedup/align", "base/harmless", "base/segment", "crawler/learn"}, []string{"github.com/xuri/excelize/v2"}},
+	"report/audit":                {[]string{"extract/markup", "report", "store", "store/precedence", "dedup", "frontier", "base/harmless", "base/segment", "crawler/learn"}, nil},
+	"feed/release":                {[]string{"base/segment", "dedup", "store"}, nil},
 	"feed":                        {[]string{"feed/release", "warc", "store", "dedup", "extract", "extract/passage", "frontier", "base/harmless", "base/table"}, nil},
-	"view":                        {[]string{"store", "frontier", "extract", "report", "report/audit", "dedup", "crawler/learn", "base/harmless", "base/loopback"}, nil},
+	"view":                        {[]string{"store", "frontier", "extract", "report", "report/audit", "dedup", "crawler/learn", "base/harmless", "base/loopback", "base/segment"}, nil},
 	"dedup/language":              {nil, nil},
 	"base/harmless":               {nil, nil},
 	"base/lock":                   {nil, nil},
@@ -68,6 +68,7 @@ var table = map[string]struct {
 	"base/field":                  {nil, nil},
 	"base/priority":               {nil, nil},
 	"base/splitmix":               {nil, nil},
+	"base/segment":                {nil, nil},
 	"store/precedence":            {[]string{"store"}, nil},
 	"internal/memory":             {nil, nil},
 	"internal/bucket":             {nil, []string{"github.com/minio/minio-go/v7"}},
@@ -88,8 +89,8 @@ var table = map[string]struct {
 	"internal/monitor":            {[]string{"base/loopback"}, []string{"github.com/prometheus/client_golang"}},
 	"internal/session":            {[]string{"internal/output", "crawler", "crawler/access", "crawler/folder", "crawler/learn", "crawler/wire", "dedup", "document", "extract", "extract/selector", "feed", "feed/release", "frontier", "internal/archive", "internal/bucket", "internal/complete", "internal/corpus", "store/disk", "base/harmless", "internal/ingest", "internal/memory", "internal/monitor", "store/precedence", "report", "report/audit", "store", "store/remote", "view", "warc"}, nil},
 	"crawl":                       {[]string{"crawler", "frontier", "internal/session", "store"}, nil},
-	"internal/cli":                {[]string{"internal/output", "docs", "crawler", "crawler/robots", "crawler/wire", "dedup", "document", "extract", "extract/selector", "feed", "feed/release", "frontier", "internal/archive", "internal/bucket", "internal/complete", "internal/corpus", "internal/decontaminate", "store/disk", "base/harmless", "internal/ingest", "base/loopback", "internal/memory", "internal/monitor", "internal/session", "internal/join", "internal/newest", "internal/within", "report", "report/audit", "store", "store/badger", "store/overlay", "store/postgres", "store/remote", "view", "warc", "crawler/access", "internal/config"}, []string{"github.com/spf13/pflag"}},
-	"internal/config":             {[]string{"crawler/access", "store/disk"}, []string{"github.com/pelletier/go-toml/v2", "github.com/spf13/pflag"}},
+	"internal/cli":                {[]string{"internal/output", "docs", "crawler", "crawler/robots", "crawler/wire", "dedup", "document", "extract", "extract/selector", "feed", "feed/release", "frontier", "internal/archive", "internal/bucket", "internal/complete", "internal/corpus", "internal/decontaminate", "store/disk", "base/harmless", "base/segment", "internal/ingest", "base/loopback", "internal/memory", "internal/monitor", "internal/session", "internal/join", "internal/newest", "internal/within", "report", "report/audit", "store", "store/badger", "store/overlay", "store/postgres", "store/remote", "view", "warc", "crawler/access", "internal/config"}, []string{"github.com/spf13/pflag"}},
+	"internal/config":             {[]string{"base/segment", "crawler/access", "store/disk"}, []string{"github.com/pelletier/go-toml/v2", "github.com/spf13/pflag"}},
 	"examples/dedup":              {[]string{"dedup"}, nil},                          // an example of the libraries on one page
 	"examples/published":          {[]string{"dedup", "extract"}, nil},               // systems of the literature, on the library
 	"examples/crawl":              {[]string{"crawl", "store", "store/badger"}, nil}, // an example of the libraries on one page

@@ -8,17 +8,19 @@ import (
 	"slices"
 	"strings"
 
+	"skink/base/segment"
 	"skink/store"
 )
 
-// An Area is a section of a host: the URLs whose path begins with the same folder.
+// An Area is a section of a host: the URLs whose path begins with the same folder, and that have the same segment.
 type Area struct {
 	Host    string
 	Section string // first folder of the path, such as "/blog/"; "/" means that the URL is in no folder
+	Segment string // "" if the URLs have none
 }
 
-func areaOf(rawURL string) Area {
-	area := Area{store.HostOf(rawURL), "/"}
+func (p *areas) of(rawURL string) Area {
+	area := Area{store.HostOf(rawURL), "/", p.segments.Of(rawURL)}
 	if u, err := url.Parse(rawURL); err == nil {
 		if folder, _, below := strings.Cut(strings.TrimPrefix(u.EscapedPath(), "/"), "/"); below && folder != "" {
 			area.Section = "/" + folder + "/"
@@ -31,11 +33,13 @@ type areas struct {
 	all  []Area
 	urls []int
 	at   map[Area]int32
+
+	segments segment.List
 }
 
 // add returns the index in p.all of the URL's area, and adds the area if it is new.
 func (p *areas) add(rawURL string) int32 {
-	area := areaOf(rawURL)
+	area := p.of(rawURL)
 	i, known := p.at[area]
 	if !known {
 		i = int32(len(p.all))
@@ -63,6 +67,9 @@ func (a *Audit) Sections(host string) []string {
 	})
 }
 
+// Segments returns the names of the segments, in the order of the configuration.
+func (a *Audit) Segments() []string { return a.segments.Names() }
+
 // maxUsed returns the distinct names of the areas, sorted by number of URLs, largest first. It
 // omits empty names.
 func (a *Audit) maxUsed(name func(Area) string) (names []string) {
@@ -82,25 +89,37 @@ func (a *Audit) maxUsed(name func(Area) string) (names []string) {
 	return names
 }
 
-// A Filter selects some rows of a finding. A field with the zero value matches all rows. Host and
-// Section need Options.Areas.
+// A Filter selects some rows of a finding. A field with the zero value matches all rows. Host,
+// Section and Segment need Options.Areas.
 type Filter struct {
-	Host, Section string
-	Change        Change
+	Host, Section, Segment string
+	Change                 Change
 }
 
 func (w Filter) matches(s *site, c compared) bool {
 	if w.Change != "" && c.change != w.Change {
 		return false
 	}
-	if w.Host == "" && w.Section == "" {
+	if w.Host == "" && w.Section == "" && w.Segment == "" {
 		return true
 	}
 	if s.areas == nil {
 		return false
 	}
 	p := s.areas.all[s.pages[c.page].area]
-	return (w.Host == "" || p.Host == w.Host) && (w.Section == "" || p.Section == w.Section)
+	return (w.Host == "" || p.Host == w.Host) && (w.Section == "" || p.Section == w.Section) && (w.Segment == "" || p.Segment == w.Segment)
+}
+
+// covers reports whether the audit is about a URL, given by its index in site.pages. See Options.Segments.
+func (a *Audit) covers(at int32) bool {
+	return Filter{Segment: a.Segment}.matches(a.site, compared{entry: entry{page: at}})
+}
+
+// restrict removes the entries of URLs that the audit is not about.
+func (l *List) restrict() {
+	for _, f := range l.Findings {
+		f.entries = slices.DeleteFunc(f.entries, func(e entry) bool { return !l.audit.covers(e.page) })
+	}
 }
 
 // Select returns the part of the finding that w selects.

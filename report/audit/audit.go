@@ -28,6 +28,7 @@ import (
 	"sync"
 	"time"
 
+	"skink/base/segment"
 	"skink/dedup"
 	"skink/extract/markup"
 	"skink/report"
@@ -42,7 +43,9 @@ type Options struct {
 	AllFrom bool // keep up to a million links to broken and redirected URLs, instead of up to 100 to each
 
 	Since *Past // earlier crawl to compare the findings with; nil means none
-	Areas bool  // record the host and section of each URL, for [Filter]
+	Areas bool  // record the host, section and segment of each URL, for [Filter]
+
+	Segments segment.Choice // segments of the site, which each list then has as a column; the audit is about the URLs of the chosen one
 
 	Scores bool // find the link score and the anchor texts of each URL, for the list of all URLs
 
@@ -68,6 +71,7 @@ type Audit struct {
 	rule  dedup.Rule
 	cover *coverage
 
+	segments segment.Choice
 	patterns patterns // of broken URLs
 
 	end  store.Cursor
@@ -86,7 +90,9 @@ type About struct {
 	Pages int64 `json:"pages"`           // URLs whose record has a verdict
 	Links bool  `json:"links_are_known"` // whether the store keeps links
 
-	Coverage Coverage `json:"coverage"` // how much of the site was fetched
+	Coverage Coverage `json:"coverage"` // how much of the site was fetched, whatever the segment
+
+	Segment string `json:"segment,omitempty"` // the segment whose URLs are listed and counted; "" means all URLs
 }
 
 // Read reads all records and links of a store, and returns all findings.
@@ -99,15 +105,15 @@ func Read(ctx context.Context, s store.Reader, opt Options) (*Audit, error) {
 		opt.Rule = rule
 	}
 	a := &Audit{
-		About: About{About: opt.About, Links: !opt.About.Settings.NoLinks},
-		s:     s, site: newSite(opt.AllFrom), rule: opt.Rule, cover: &coverage{Coverage{Gaps: slices.Clone(gaps)}, map[string]bool{}}, past: opt.Since,
+		About: About{About: opt.About, Links: !opt.About.Settings.NoLinks, Segment: opt.Segments.Name}, segments: opt.Segments,
+		s: s, site: newSite(opt.AllFrom), rule: opt.Rule, cover: &coverage{Coverage{Gaps: slices.Clone(gaps)}, map[string]bool{}}, past: opt.Since,
 		patterns: patterns{map[int32][]string{}, map[string]int{}},
 	}
 	if opt.Pages != nil {
 		a.s = opt.Pages
 	}
-	if opt.Areas {
-		a.site.areas = &areas{at: map[Area]int32{}}
+	if opt.Areas || a.Segment != "" {
+		a.site.areas = &areas{at: map[Area]int32{}, segments: opt.Segments.List}
 	}
 	a.site.scored, a.site.said = opt.Scores, map[int32][]phrase{}
 	a.Lists = lists(a)
@@ -122,6 +128,7 @@ func Read(ctx context.Context, s store.Reader, opt Options) (*Audit, error) {
 			l.checks.conclude(l)
 		}
 		l.see, l.link, l.conclude = nil, nil, nil // frees what these functions have collected
+		l.restrict()
 		l.sort()
 	}
 	if a.past != nil {
@@ -166,6 +173,9 @@ func lists(a *Audit) []*List {
 	}
 	for _, l := range all {
 		l.addChecks(markup.Checks)
+		if len(a.segments.List) > 0 {
+			l.Columns = slices.Concat(l.Columns, brief(segmentColumn))
+		}
 		if l.audit = a; l.Findings == nil {
 			l.Findings = []*Finding{{}}
 		}
@@ -214,9 +224,11 @@ func (a *Audit) readRecords(ctx context.Context, s store.Reader) error {
 }
 
 func (a *Audit) count(r *store.Record) {
-	a.URLs++
-	if r.Kind == store.Page {
-		a.Pages++
+	if a.segments.Has(r.URL) {
+		a.URLs++
+		if r.Kind == store.Page {
+			a.Pages++
+		}
 	}
 	a.See(r)
 	a.cover.see(r)

@@ -75,6 +75,7 @@ var (
 	detailColumn      = column("detail", "Detail", func(_ *subject, r *store.Record) any { return text(r.Detail) })
 	bytesColumn       = column("bytes", "Bytes", func(_ *subject, r *store.Record) any { return r.Size })
 	tookColumn        = column("milliseconds", "Milliseconds", func(_ *subject, r *store.Record) any { return known(r.Took) })
+	segmentColumn     = column("segment", "Segment", func(s *subject, r *store.Record) any { return text(s.audit().segments.Of(r.URL)) })
 	visitedColumn     = column("visited", "Visited", func(_ *subject, r *store.Record) any { return known(r.Visited().UTC()) })
 
 	// alikeColumn shows the resemblance between a duplicate and the leader of its cluster.

@@ -123,7 +123,7 @@ func (f *Finding) compare(past pastFinding, ids []uint64, at []int32) {
 	fixed := map[int32]bool{}
 	for i, page := range past.Pages {
 		switch {
-		case still[i]:
+		case still[i], at[page] != nobody && !f.list.audit.covers(at[page]):
 		case f.isFixed(at[page]):
 			fixed[at[page]] = true
 			add(entry{at[page], nobody}, Fixed, false)

@@ -142,6 +142,9 @@ func (f *Finding) conclude(c *checks) {
 	once := map[uint64]bool{} // whether there is an entry for the element
 	f.keys, f.also = map[entry]uint64{}, map[uint64][]uint64{}
 	for _, p := range f.seen {
+		if !f.list.audit.covers(p.page) {
+			continue // another page of the segment may have the same element
+		}
 		var shared, own []uint64
 		for _, key := range p.keys {
 			switch n := c.count[key]; {

@@ -204,6 +204,9 @@ func (a *Audit) aboutLines() []string {
 	counts := fmt.Sprintf("%s, %s in the store %s", report.Counted(a.URLs, "URL"), report.Counted(a.Pages, "page"), harmless.Line(a.Store))
 	counts = strings.TrimSuffix(counts, " in the store ")
 	lines := append([]string{counts, a.Coverage.String()}, a.About.Lines()...)
+	if a.Segment != "" {
+		lines[0] += ", of the segment " + harmless.Line(a.Segment)
+	}
 	if a.past != nil {
 		lines = append(lines, fmt.Sprintf("compared with crawl %d, which ended at %s UTC", a.past.Number, a.past.Ended.Format(time.DateTime)))
 	}
