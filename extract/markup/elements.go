@@ -262,6 +262,13 @@ func mayBeSession(href string) bool {
 // session matches a link with a session id.
 var session = regexp.MustCompile(`(?i)[;?](.*[;?&])?(jsessionid=|phpsessid=|aspsessionid)`)
 
+// OnThisMachine reports whether a host, with or without a port, is the machine of whoever opens it. On such a site,
+// [LinkLocal] is no fault.
+func OnThisMachine(host string) bool {
+	name, _, _ := strings.Cut(host, ":")
+	return name == "localhost" || strings.HasSuffix(name, ".localhost") || strings.HasPrefix(name, "127.") || strings.HasPrefix(host, "[::1]")
+}
+
 // isLocal reports whether an address is a file or leads to this machine.
 func isLocal(href string) bool {
 	host, is := strings.CutPrefix(href, "http://")

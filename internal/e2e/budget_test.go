@@ -28,7 +28,7 @@ var budgets = map[string]int{
 	"dedup":                 2_180,
 	"document":              1_030,
 	"extract":               5_650,
-	"extract/markup":        880,
+	"extract/markup":        890,
 	"feed":                  1_525,
 	"frontier":              900,
 	"internal/archive":      1_800,

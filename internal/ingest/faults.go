@@ -23,8 +23,8 @@ func (got *reading) faults(doc *extract.Document, page *crawler.Page) {
 	if strings.Contains(strings.ToLower(facts.Policy+header.Get("Content-Security-Policy")), "upgrade-insecure-requests") {
 		facts.Drop(markup.InsecureFile)
 	}
-	if isLocal(frontier.HostOf(url)) {
-		facts.Drop(markup.LinkLocal) // the whole site is on this machine
+	if markup.OnThisMachine(frontier.HostOf(url)) {
+		facts.Drop(markup.LinkLocal)
 	}
 	isFolder := strings.HasSuffix(frontier.HostOf(url), ".localhost") // skink itself serves the pages of a folder from such a host
 	if got.seen.Status != 0 && strings.Contains(strings.ToLower(header.Get("Content-Type")), "html") && !isFolder {
@@ -45,11 +45,6 @@ func (got *reading) faults(doc *extract.Document, page *crawler.Page) {
 			r.Anchors = binary.BigEndian.AppendUint16(r.Anchors, a)
 		}
 	}
-}
-
-func isLocal(host string) bool {
-	name, _, _ := strings.Cut(host, ":")
-	return name == "localhost" || strings.HasSuffix(name, ".localhost") || strings.HasPrefix(name, "127.") || strings.HasPrefix(host, "[::1]")
 }
 
 // smallBody is the maximum size in bytes of a response that fits into one packet. Compressing such

@@ -30,7 +30,7 @@ func broken(a *Audit) *List {
 			column("tries", "Tries", func(_ *subject, r *store.Record) any { return known(int64(r.Tries)) }),
 			visitedColumn,
 		),
-		Findings: []*Finding{{Name: "gone"}, {Name: "soft"}, {Name: "refused"}, {Name: "server"}, {Name: "unreachable"}, {Name: "unreadable"}, {Name: "files"}},
+		Findings: []*Finding{{Name: "gone"}, {Name: "soft"}, {Name: "refused"}, {Name: "server"}, {Name: "unreachable"}, {Name: "private"}, {Name: "unreadable"}, {Name: "files"}},
 	}
 	how := map[int32]string{}
 	l.see = func(at int32, r *store.Record) {
@@ -60,6 +60,9 @@ var reasonColumn = column("reason", "Reason", func(_ *subject, r *store.Record) 
 // requisites had been reached (crawler.ProblemBudget). The file itself may be fine.
 const unfetched = "requisite limit"
 
+// privateAddress is the problem of a host that skink must not connect to (crawler.ProblemPrivate).
+const privateAddress = "private address"
+
 func brokenHow(r *store.Record) string {
 	switch {
 	case r.Problem == learn.SoftProblem:
@@ -70,6 +73,8 @@ func brokenHow(r *store.Record) string {
 		return "refused"
 	case r.Status >= 500:
 		return "server"
+	case r.Problem == privateAddress:
+		return "private"
 	case r.Status == 0:
 		return "unreachable"
 	}

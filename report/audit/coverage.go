@@ -38,7 +38,7 @@ var gaps = []Gap{
 	{Name: "postponed", Means: "URLs of the same pattern kept returning duplicates: --budget off fetches these URLs"},
 	{Name: "excluded", Means: "these URLs are on a host of the crawl, but outside --scope, excluded by flags, or deeper than --max-depth"},
 	{Name: "blocked", Means: "robots.txt forbids these URLs (--ignore-robots fetches them), or the server asked for a captcha (try later with --retry blocked)"},
-	{Name: "failed", Means: "these URLs returned no page, perhaps because of a temporary error: --retry fetches them again"},
+	{Name: "failed", Means: "these URLs returned no page, perhaps because of a temporary error: --retry fetches them again (private addresses need --allow-private)"},
 	{Name: unfollowed, Means: "pages whose links are unknown, because the pages are marked nofollow (try --ignore-nofollow), or scripts add their links (try --render auto)"},
 	{Name: outside, Means: "URLs on other sites: the crawl does not follow links to other sites"},
 }

@@ -40,6 +40,8 @@ func checkList(name string) *List {
 type checks struct {
 	all    []*Finding
 	header bool              // whether a page has a header that a server sent
+	secure bool              // whether a page was fetched over https
+	remote bool              // whether a page is not on this machine
 	pages  map[string]int64  // number of HTML pages of each host
 	count  map[uint64]int64  // number of pages with a fault in an element, by elementKey
 	shares map[uint64]string // share of a host's pages with a fault that is listed once, by elementKey
@@ -97,6 +99,8 @@ func (c *checks) see(at int32, r *store.Record) {
 	}
 	host := unique.Make(store.HostOf(r.URL)).Value()              // does not keep the memory of the URL in use
 	c.header = c.header || !strings.HasSuffix(host, ".localhost") // skink itself writes the headers for pages of a folder
+	c.secure = c.secure || strings.HasPrefix(r.URL, "https:")
+	c.remote = c.remote || !markup.OnThisMachine(host)
 	c.pages[host]++
 	for _, f := range c.all {
 		if !markup.Set(r.Faults).Has(f.fault) {
@@ -132,6 +136,12 @@ func (c *checks) conclude(l *List) {
 	}
 	if !c.header && ofHeader != nil {
 		l.lack("response headers are unknown, because no page was fetched over HTTP", ofHeader...)
+	}
+	if !c.secure && l.Name == "security" {
+		l.lack("no page was fetched over https", "hsts", "mixed", "form", "links")
+	}
+	if !c.remote && l.Name == "links" {
+		l.lack("links to this machine, because the site is on it", "local")
 	}
 	c.count = nil
 }

@@ -24,7 +24,10 @@ func images(a *Audit) *List {
 		}
 	}
 	l.conclude = func() {
-		if !checked && (a.site.images || !a.Links) {
+		switch {
+		case a.Links && !a.site.images:
+			l.Unknown = "no page shows an image"
+		case !checked:
 			l.lack("whether images exist, and how large they are, because the crawl did not check files (crawl --audit or --check-assets does)", "broken", "large")
 		}
 	}

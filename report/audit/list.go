@@ -218,6 +218,9 @@ func (l *List) isApart(p *page) bool { return l.aside != nil && l.aside(l.audit.
 // lack records why the store does not have the data for the named findings, or for all findings of
 // the list if none are named.
 func (l *List) lack(why string, names ...string) {
+	if l.Unknown != "" {
+		why = l.Unknown + "; " + why
+	}
 	l.Unknown = why
 	for _, f := range l.Findings {
 		if len(names) == 0 || slices.Contains(names, f.Name) {

@@ -135,7 +135,7 @@ func whyNoText(c *store.Content) any {
 }
 
 // rendered returns the list of rendered pages that were read before and after their scripts ran.
-func rendered(*Audit) *List {
+func rendered(a *Audit) *List {
 	pair := func(name, title string, before, after func(r *store.Record) any) columns {
 		return columns{
 			column("html_"+name, title+" in the HTML", func(_ *subject, r *store.Record) any { return before(r) }),
@@ -156,7 +156,9 @@ func rendered(*Audit) *List {
 		Name: "rendered", Of: "pages", Columns: append(brief(append(counts, urlColumn)...), brief(heads...)...),
 		Findings: []*Finding{{Name: "changed"}, {Name: "added"}},
 	}
+	some := false
 	l.see = func(at int32, r *store.Record) {
+		some = some || r.Rendered || r.RenderError != ""
 		s := &r.Source
 		switch {
 		case !s.Read:
@@ -164,6 +166,12 @@ func rendered(*Audit) *List {
 			l.found("changed", at, nobody)
 		default:
 			l.found("added", at, nobody)
+		}
+	}
+	l.conclude = func() {
+		if !some {
+			l.Unknown = "no page was rendered (crawl --render does)"
+			a.List("unrendered").Unknown = l.Unknown
 		}
 	}
 	return l

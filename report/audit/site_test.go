@@ -109,13 +109,14 @@ func shop() []planted {
 	all := []planted{
 		good("/", with(func(r *store.Record) { r.Depth = 0 })),
 		good("/linker", linking("/gone our old offer", "/gone again", "/old-offer offer", "/first chain", "/loop-a round", "/to-gone dead", "/secret keep out", "/moved-alone moved")),
-		good("/second-linker", linking("/gone gone too", "/soft soft", "/fails fails", "/silent silent", "/garbled garbled")),
+		good("/second-linker", linking("/gone gone too", "/soft soft", "/fails fails", "/silent silent", "/inside inside", "/garbled garbled")),
 
 		ended("/gone", store.Error, 404, "status 404"),
 		ended("/soft", store.Error, 200, "soft 404"),
 		ended("/members", store.Error, 403, "status 403"),
 		ended("/fails", store.Error, 500, "status 500"),
 		ended("/silent", store.Error, 0, "timeout"),
+		ended("/inside", store.Error, 0, "private address"),
 		ended("/garbled", store.Error, 200, "content encoding"),
 
 		redirect("/old-offer", "/linker"),

@@ -21,7 +21,9 @@ func sitemaps(a *Audit) *List {
 	hosts := map[int32]string{} // host of each page that a sitemap should list
 	partly := map[string]bool{} // hosts with a sitemap that was only partly read
 	var left int64
+	some := false
 	l.see = func(at int32, r *store.Record) {
+		some = some || r.Sitemap || r.Kind == store.Sitemap
 		switch {
 		case r.Sitemap && r.Kind == store.Error:
 			l.found("unread", at, nobody)
@@ -38,6 +40,9 @@ func sitemaps(a *Audit) *List {
 		if !a.Links {
 			l.lack(noLinks)
 			return
+		}
+		if !some {
+			l.Unknown = "the crawl found no sitemap"
 		}
 		lists := map[string]bool{} // hosts with a page in a sitemap
 		for at, host := range hosts {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"skink/base/harmless"
@@ -95,7 +96,7 @@ func (a *Audit) chosen(name string) (all []*Finding, err error) {
 // a list are empty, it returns the name of the list instead.
 func (a *Audit) clean() (names []string) {
 	for _, l := range a.Lists {
-		if l.Unknown != "" {
+		if l.Unknown != "" && !slices.ContainsFunc(l.Findings, func(f *Finding) bool { return f.unchecked }) {
 			continue
 		}
 		var clean []string
@@ -104,7 +105,7 @@ func (a *Audit) clean() (names []string) {
 			if f.Weight == OK {
 				continue
 			}
-			if all++; f.Count()+f.Apart() == 0 {
+			if all++; f.Count()+f.Apart() == 0 && !f.unchecked {
 				clean = append(clean, f.FullName())
 			}
 		}

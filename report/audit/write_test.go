@@ -279,8 +279,8 @@ func TestRest(t *testing.T) {
 		o    audit.Output
 		want string
 	}{
-		{audit.Output{About: "pages", Top: 4}, "and 74 more: skink report --about pages --top 78"},
-		{audit.Output{About: "pages", Top: 4, Format: report.HTML}, "74 more rows not shown here"},
+		{audit.Output{About: "pages", Top: 4}, "and 75 more: skink report --about pages --top 79"},
+		{audit.Output{About: "pages", Top: 4, Format: report.HTML}, "75 more rows not shown here"},
 		{audit.Output{}, "and 2 more: skink report --about redirects.linked --top 5"},
 	} {
 		if out := write(t, a, c.o); !bytes.Contains(out, []byte(c.want)) {
