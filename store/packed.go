@@ -93,15 +93,13 @@ func (r *Record) unpack(packed []byte) error {
 // Unpacked yields unpack(p) for each p of packed. If packed or unpack fails, Unpacked yields the
 // error and ends.
 func Unpacked[P, T any](packed iter.Seq2[P, error], unpack func(P) (T, error)) iter.Seq2[T, error] {
-	return func(yield func(T, error) bool) {
-		for p, err := range packed {
-			var v T
+	return Sequence(func(yield func(T) error) error {
+		return Forward(packed, func(p P) error {
+			v, err := unpack(p)
 			if err == nil {
-				v, err = unpack(p)
+				err = yield(v)
 			}
-			if !yield(v, err) || err != nil {
-				return
-			}
-		}
-	}
+			return err
+		})
+	})
 }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"strconv"
@@ -119,24 +120,49 @@ type Cluster struct {
 	Members int
 }
 
+// Sequence calls list when the iteration begins, and yields the values that list passes to its argument, and then the
+// error of list, if any. If the iteration ends early, the argument returns an error, which list must return.
+func Sequence[T any](list func(yield func(T) error) error) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		stopped := false
+		err := list(func(v T) error {
+			if stopped = !yield(v, nil); stopped {
+				return errStopped
+			}
+			return nil
+		})
+		if err != nil && !stopped {
+			var none T
+			yield(none, err)
+		}
+	}
+}
+
+var errStopped = errors.New("the iteration has ended")
+
+// Forward passes the values of all to yield. It returns the first error of all or yield.
+func Forward[T any](all iter.Seq2[T, error], yield func(T) error) error {
+	for v, err := range all {
+		if err == nil {
+			err = yield(v)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Listed calls list when the iteration begins, and yields the values that list returns. If list
 // fails or ctx is done, Listed yields the error and ends.
 func Listed[T any](ctx context.Context, list func() ([]T, error)) iter.Seq2[T, error] {
-	return func(yield func(T, error) bool) {
-		var none T
+	return Sequence(func(yield func(T) error) error {
 		all, err := list()
-		if err != nil {
-			yield(none, err)
-			return
-		}
-		for _, v := range all {
-			if err := ctx.Err(); err != nil {
-				yield(none, err)
-				return
-			}
-			if !yield(v, nil) {
-				return
+		for i := 0; i < len(all) && err == nil; i++ {
+			if err = ctx.Err(); err == nil {
+				err = yield(all[i])
 			}
 		}
-	}
+		return err
+	})
 }

@@ -90,7 +90,7 @@ func (w *Whole) Size(r *store.Record) int {
 // Clusters yields the clusters with at least two pages, largest first. Clusters of the same size
 // are in the order of precedence of their leaders.
 func (w *Whole) Clusters(ctx context.Context) iter.Seq2[store.Cluster, error] {
-	return func(yield func(store.Cluster, error) bool) {
+	return store.Sequence(func(yield func(store.Cluster) error) (err error) {
 		var leading []int32
 		for i, size := range w.sizes {
 			if size > 1 {
@@ -98,16 +98,13 @@ func (w *Whole) Clusters(ctx context.Context) iter.Seq2[store.Cluster, error] {
 			}
 		}
 		slices.SortStableFunc(leading, func(a, b int32) int { return cmp.Compare(w.sizes[b], w.sizes[a]) })
-		for _, i := range leading {
-			if err := ctx.Err(); err != nil {
-				yield(store.Cluster{}, err)
-				return
-			}
-			if !yield(store.Cluster{Leader: w.pages.lead(int(i)), Members: int(w.sizes[i]) - 1}, nil) {
-				return
+		for i := 0; i < len(leading) && err == nil; i++ {
+			if err = ctx.Err(); err == nil {
+				err = yield(store.Cluster{Leader: w.pages.lead(int(leading[i])), Members: int(w.sizes[leading[i]]) - 1})
 			}
 		}
-	}
+		return err
+	})
 }
 
 // Members yields the members of several clusters, given by their leaders. For each leader in turn,
@@ -115,7 +112,7 @@ func (w *Whole) Clusters(ctx context.Context) iter.Seq2[store.Cluster, error] {
 // Pages with the same resemblance are in order of precedence. Members reads many pages at once,
 // because that is faster.
 func (w *Whole) Members(ctx context.Context, leaders []dedup.Hash) iter.Seq2[*store.Record, error] {
-	return func(yield func(*store.Record, error) bool) {
+	return store.Sequence(func(yield func(*store.Record) error) error {
 		var ids []dedup.Hash
 		for _, leader := range leaders {
 			for page := range w.followers(leader) {
@@ -123,18 +120,13 @@ func (w *Whole) Members(ctx context.Context, leaders []dedup.Hash) iter.Seq2[*st
 			}
 		}
 		for some := range slices.Chunk(ids, pagesAtOnce) {
-			records, err := recordsOf(ctx, w, some...)
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			for _, r := range records {
-				if !yield(r, nil) {
-					return
-				}
+			records := store.Listed(ctx, func() ([]*store.Record, error) { return recordsOf(ctx, w, some...) })
+			if err := store.Forward(records, yield); err != nil {
+				return err
 			}
 		}
-	}
+		return nil
+	})
 }
 
 const pagesAtOnce = 256

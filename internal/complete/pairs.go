@@ -23,25 +23,17 @@ type Pair struct {
 // with its exact resemblance, sorted by URL. Pages that are too short for the rule are in a pair only
 // if their texts are the same. bytes is [Options].Memory.
 func Pairs(ctx context.Context, s store.Reader, rule dedup.Rule, bytes int64) iter.Seq2[Pair, error] {
-	return func(yield func(Pair, error) bool) {
+	return store.Sequence(func(yield func(Pair) error) error {
 		var rows join.Sorter
 		w, err := readWhole(ctx, s, Options{Rule: rule, Memory: bytes})
 		if err == nil {
 			err = w.pairs(ctx, &rows)
 		}
-		if err != nil {
-			yield(Pair{}, errors.Join(err, rows.Close()))
-			return
+		if err == nil {
+			err = store.Forward(rows.Sorted(), func(row []byte) error { return yield(pairOf(row)) })
 		}
-		for row, err := range rows.Sorted() {
-			if !yield(pairOf(row), err) || err != nil {
-				break
-			}
-		}
-		if err := rows.Close(); err != nil {
-			yield(Pair{}, err)
-		}
-	}
+		return errors.Join(err, rows.Close())
+	})
 }
 
 // pairs adds all pairs of pages to rows.
@@ -82,10 +74,8 @@ func (w *Whole) addPairs(ctx context.Context, rows *join.Sorter, a, b int32, res
 }
 
 func pairOf(row []byte) (p Pair) {
-	if row != nil {
-		p.A, row = join.CutText(row)
-		p.B, row = join.CutText(row)
-		p.Resemblance = math.Float64frombits(binary.BigEndian.Uint64(row))
-	}
+	p.A, row = join.CutText(row)
+	p.B, row = join.CutText(row)
+	p.Resemblance = math.Float64frombits(binary.BigEndian.Uint64(row))
 	return p
 }

@@ -242,16 +242,7 @@ func (w *Whole) Pages(ctx context.Context, ids []dedup.Hash, want store.Want) ([
 // Changes yields the changes of the store, with the verdicts of the whole comparison instead of
 // those of the crawl.
 func (w *Whole) Changes(ctx context.Context, after store.Cursor, want store.Want) iter.Seq2[*store.Change, error] {
-	return func(yield func(*store.Change, error) bool) {
-		for change, err := range w.Reader.Changes(ctx, after, want) {
-			if err == nil {
-				err = w.apply(ctx, &change.Record)
-			}
-			if !yield(change, err) {
-				return
-			}
-		}
-	}
+	return store.Unpacked(w.Reader.Changes(ctx, after, want), func(c *store.Change) (*store.Change, error) { return c, w.apply(ctx, &c.Record) })
 }
 
 // Tally counts the records of the store by the verdicts of the whole comparison.

@@ -40,7 +40,7 @@ var budgets = map[string]int{
 	"internal/session":      4_375,
 	"report":                2_170,
 	"report/audit":          4_100,
-	"store":                 1_690,
+	"store":                 1_710,
 	"store/badger":          4_680,
 	"store/badger/postings": 1_050,
 	"store/postgres":        3_615,

@@ -2,7 +2,6 @@ package badger
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 
@@ -35,23 +34,10 @@ func (r reader) in(ctx context.Context, fn func(reader) error) error {
 // each yields the values that list passes to its last argument. It calls list, with a reader that
 // has a transaction, when the loop begins. list must return the errors of that argument.
 func each[T any](ctx context.Context, r reader, list func(r reader, yield func(T) error) error) iter.Seq2[T, error] {
-	return func(yield func(T, error) bool) {
-		err := r.in(ctx, func(r reader) error {
-			return list(r, func(v T) error {
-				if !yield(v, nil) {
-					return errStop
-				}
-				return nil
-			})
-		})
-		if err != nil && !errors.Is(err, errStop) {
-			var none T
-			yield(none, err)
-		}
-	}
+	return store.Sequence(func(yield func(T) error) error {
+		return r.in(ctx, func(r reader) error { return list(r, yield) })
+	})
 }
-
-var errStop = errors.New("stop")
 
 // Pages returns the pages in the order of ids, with nil for an unknown id.
 func (r reader) Pages(ctx context.Context, ids []dedup.Hash, want store.Want) ([]*store.Content, error) {

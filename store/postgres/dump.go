@@ -3,7 +3,6 @@ package postgres
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"iter"
 	"maps"
@@ -19,16 +18,9 @@ import (
 // Dump implements [store.Portable]. It reads in one transaction, so workers can write during the
 // dump. If the connection is lost, Dump returns an error.
 func (s *Store) Dump(ctx context.Context) iter.Seq2[*store.Part, error] {
-	return func(yield func(*store.Part, error) bool) {
-		stopped := false
+	return store.Sequence(func(yield func(*store.Part) error) error {
 		err := pgx.BeginTxFunc(ctx, s.pool, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
-			d := dumping{s, tx, map[id]bool{}, func(p *store.Part) error {
-				if !yield(p, nil) {
-					stopped = true
-					return errStopped
-				}
-				return nil
-			}}
+			d := dumping{s, tx, map[id]bool{}, yield}
 			for _, step := range []func(context.Context) error{d.names, d.hosts, d.pages, d.last, d.outside, d.queue} {
 				if err := step(ctx); err != nil {
 					return err
@@ -36,13 +28,12 @@ func (s *Store) Dump(ctx context.Context) iter.Seq2[*store.Part, error] {
 			}
 			return nil
 		})
-		if err != nil && !stopped {
-			yield(nil, fmt.Errorf("read store %s: %w", s.address, s.explain(err)))
+		if err != nil {
+			err = fmt.Errorf("read store %s: %w", s.address, s.explain(err))
 		}
-	}
+		return err
+	})
 }
-
-var errStopped = errors.New("the caller stopped reading the dump")
 
 type dumping struct {
 	s        *Store
@@ -172,15 +163,12 @@ func (d dumping) states(ctx context.Context, pages []*dumped) error {
 // outside yields the URLs outside the crawl, except those with a record, whose state is yielded
 // with their page.
 func (d dumping) outside(ctx context.Context) error {
-	for url, err := range paged(ctx, d.query, outsideSQL, id{}, scanURL) {
-		if err == nil && !d.recorded[hashOfLeft(url)] {
-			err = d.yield(&store.Part{Outside: url})
+	return store.Forward(paged(ctx, d.query, outsideSQL, id{}, scanURL), func(url string) error {
+		if d.recorded[hashOfLeft(url)] {
+			return nil
 		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+		return d.yield(&store.Part{Outside: url})
+	})
 }
 
 func (d dumping) queue(ctx context.Context) error {

@@ -192,7 +192,7 @@ func parts[Q, A any](calls [][]Q, answers []A) [][]A {
 const maxChanges = 256
 
 func (s *Store) Changes(ctx context.Context, after store.Cursor, want store.Want) iter.Seq2[*store.Change, error] {
-	return func(yield func(*store.Change, error) bool) {
+	return store.Sequence(func(yield func(*store.Change) error) error {
 		place, err := s.placeOf(ctx, after)
 		query := s.query
 		if after == "" {
@@ -202,22 +202,21 @@ func (s *Store) Changes(ctx context.Context, after store.Cursor, want store.Want
 		}
 		for err == nil {
 			var batch []store.PackedChange
-			if batch, err = changes(ctx, query, place, want); err != nil || len(batch) == 0 {
+			if batch, err = changes(ctx, query, place, want); len(batch) == 0 {
 				break
 			}
-			for _, p := range batch {
-				c, err := p.Unpack()
-				if err = cmp.Or(err, ctx.Err()); !yield(c, err) || err != nil {
-					return
+			for i := 0; i < len(batch) && err == nil; i++ {
+				var c *store.Change
+				c, err = batch[i].Unpack()
+				if err = cmp.Or(err, ctx.Err()); err == nil {
+					err = yield(c)
 				}
-				at, _ := p.Cursor.Place()
+				at, _ := batch[i].Cursor.Place()
 				place = int64(at)
 			}
 		}
-		if err != nil {
-			yield(nil, err)
-		}
-	}
+		return err
+	})
 }
 
 // querier is the type of [Store.query].
@@ -274,15 +273,14 @@ const maxClusters = 256
 func (s *Store) Members(ctx context.Context, leaders []dedup.Hash) iter.Seq2[*store.Record, error] {
 	const sql = `SELECT m.record, m.visit FROM unnest($1::uuid[]) WITH ORDINALITY a(leader, i)
  CROSS JOIN LATERAL (SELECT v.record::text, r.visit, p.resemblance, p.place FROM page p JOIN visit v ON v.id = p.visit` + lastVisit + ` WHERE p.leader = a.leader) m ORDER BY a.i, m.resemblance DESC, m.place`
-	return func(yield func(*store.Record, error) bool) {
+	return store.Sequence(func(yield func(*store.Record) error) (err error) {
 		for part := range slices.Chunk(leaders, maxClusters) {
-			for r, err := range store.Listed(ctx, func() ([]*store.Record, error) { return collectFrom(ctx, s.query, sql, []any{ids(part)}, scanRecord) }) {
-				if !yield(r, err) || err != nil {
-					return
-				}
+			if err == nil {
+				err = store.Forward(store.Listed(ctx, func() ([]*store.Record, error) { return collectFrom(ctx, s.query, sql, []any{ids(part)}, scanRecord) }), yield)
 			}
 		}
-	}
+		return err
+	})
 }
 
 func scanRecord(row pgx.Row) (*store.Record, error) {
@@ -349,22 +347,22 @@ type named[K, T any] struct {
 // paged yields a long list, reading it in parts. The first two arguments of sql are the key after
 // which a part begins, and the maximum length of the part.
 func paged[K, T any](ctx context.Context, query querier, sql string, first K, scan func(pgx.Row) (named[K, T], error), more ...any) iter.Seq2[T, error] {
-	return func(yield func(T, error) bool) {
+	return store.Sequence(func(yield func(T) error) error {
 		for after, full := first, true; full; {
 			part, err := collectFrom(ctx, query, sql, append([]any{after, maxListed}, more...), scan)
-			if full = len(part) == maxListed; err != nil {
-				var none T
-				yield(none, err)
-				return
-			}
-			for _, row := range part {
-				if err := ctx.Err(); !yield(row.value, err) || err != nil {
-					return
+			full = len(part) == maxListed
+			for i := 0; i < len(part) && err == nil; i++ {
+				after = part[i].key
+				if err = ctx.Err(); err == nil {
+					err = yield(part[i].value)
 				}
-				after = row.key
+			}
+			if err != nil {
+				return err
 			}
 		}
-	}
+		return nil
+	})
 }
 
 const outsideSQL = "SELECT hash, url FROM known WHERE hash > $1 AND state = 7 ORDER BY hash LIMIT $2"
@@ -378,18 +376,13 @@ func (s *Store) URLs(ctx context.Context, state frontier.State) iter.Seq2[string
 	case frontier.Outside:
 		return paged(ctx, s.query, outsideSQL, id{}, scanURL)
 	case frontier.Pending:
-		return func(yield func(string, error) bool) {
-			for _, urls := range []iter.Seq2[string, error]{
-				paged(ctx, s.query, "SELECT hash, item->>'URL' FROM queue WHERE hash > $1 ORDER BY hash LIMIT $2", id{}, scanURL),
-				paged(ctx, s.query, inRunsSQL, []int64{math.MinInt64, 0, 0}, scanURL),
-			} {
-				for url, err := range urls {
-					if !yield(url, err) || err != nil {
-						return
-					}
-				}
+		return store.Sequence(func(yield func(string) error) error {
+			err := store.Forward(paged(ctx, s.query, "SELECT hash, item->>'URL' FROM queue WHERE hash > $1 ORDER BY hash LIMIT $2", id{}, scanURL), yield)
+			if err == nil {
+				err = store.Forward(paged(ctx, s.query, inRunsSQL, []int64{math.MinInt64, 0, 0}, scanURL), yield)
 			}
-		}
+			return err
+		})
 	}
 	return func(func(string, error) bool) {}
 }

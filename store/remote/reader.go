@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"cmp"
 	"context"
 	"encoding/gob"
 	"errors"
@@ -164,33 +165,25 @@ func (r *Reader) leave(a *answer) {
 // inParts yields the values of a list, which it requests part by part. values returns the values in
 // a part. If an error occurs, all values before it are yielded first.
 func inParts[T any](ctx context.Context, r *Reader, q request, values func(*part) []T) iter.Seq2[T, error] {
-	return func(yield func(T, error) bool) {
-		var none T
+	return store.Sequence(func(yield func(T) error) error {
 		for q := q; ; {
 			a, err := r.ask(ctx, q)
-			for _, v := range values(&a.Part) {
-				if ctx.Err() != nil {
-					break
-				}
-				if !yield(v, nil) {
-					r.leave(a)
-					return
+			part := values(&a.Part)
+			var failed error
+			for i := 0; i < len(part) && failed == nil; i++ {
+				if failed = ctx.Err(); failed == nil {
+					failed = yield(part[i])
 				}
 			}
-			if err == nil {
-				err = ctx.Err()
-			}
-			if err != nil {
+			if err = cmp.Or(failed, err, ctx.Err()); err != nil {
 				r.leave(a)
-				yield(none, err)
-				return
 			}
-			if a.Done {
-				return
+			if err != nil || a.Done {
+				return err
 			}
 			q = request{Verb: askMore, List: a.List}
 		}
-	}
+	})
 }
 
 // pagesAtOnce is the maximum number of pages, or of clusters, in one request.
@@ -239,17 +232,15 @@ func (r *Reader) Clusters(ctx context.Context) iter.Seq2[store.Cluster, error] {
 // Members yields the members of the given leaders' clusters. Each request asks for up to
 // pagesAtOnce clusters.
 func (r *Reader) Members(ctx context.Context, leaders []dedup.Hash) iter.Seq2[*store.Record, error] {
-	return func(yield func(*store.Record, error) bool) {
+	return store.Sequence(func(yield func(*store.Record) error) error {
 		for some := range slices.Chunk(leaders, pagesAtOnce) {
-			q := request{Verb: askMembers, IDs: some}
-			packed := inParts(ctx, r, q, func(p *part) [][]byte { return p.Members })
-			for member, err := range store.Unpacked(packed, store.UnpackRecord) {
-				if !yield(member, err) || err != nil {
-					return
-				}
+			packed := inParts(ctx, r, request{Verb: askMembers, IDs: some}, func(p *part) [][]byte { return p.Members })
+			if err := store.Forward(store.Unpacked(packed, store.UnpackRecord), yield); err != nil {
+				return err
 			}
 		}
-	}
+		return nil
+	})
 }
 
 // Tally returns the number of records of each kind and verdict.
