@@ -151,6 +151,7 @@ func softSites() []softSite {
 	titled := func(url string) string { return softPage(softWords("title"+url, 3), softWords(url, 150)) }
 	constant := func(url string) string { return softPage("Example", softWords(url, 150)) }
 	terms := "</p><h2>Terms</h2><p>" + softWords("terms", 400)
+	list := strings.Repeat("</p><p>The mill was mended by the miller.", 9) + softWords("list", 60)
 	var numbered []string
 	for n := range 300 {
 		numbered = append(numbered, fmt.Sprintf("/product/%d", n+1))
@@ -227,6 +228,12 @@ func softSites() []softSite {
 			}
 			return titled(url)
 		}), answer: nil, probes: 1},
+		{name: "views of one list with other headings", pages: pages(number("/timeline/%d", 1, 30), func(url string) string {
+			if url < "/timeline/2" {
+				return titled(url)
+			}
+			return softPage("Timeline", softWords(url, 5)+list)
+		}), answer: always(softPage("Timeline", "All events"+list)), probes: 1},
 		{name: "the last page of a list", pages: pages(number("/list?page=%d", 1, 30), func(url string) string { return softPage("List", softWords(url, 30)) }), probes: 1},
 	}
 	for i := range all {

@@ -29,7 +29,8 @@ import (
 //   - At least minOthers pages of the pattern have other titles, and the page shares text with the
 //     answer that none of them has: at least minShared runs of three words, and at least one in
 //     shareOfOwn of the page's runs that are not in those other texts. This recognizes error pages
-//     that also show a changing selection of other text.
+//     that also show a changing selection of other text. If only the first headLines lines differ, the
+//     page is a view: its heading says what the list below shows.
 //
 // Known weaknesses: A page without words of its own cannot be distinguished from the answer. An
 // example is an empty list on a site that shows the same page for lists that do not exist. An
@@ -40,6 +41,7 @@ const (
 	oneIn      = 8  // at most one in oneIn of the answer's words may differ
 	minOthers  = 3  // minimum number of known pages with other titles
 	minShared  = 16 // minimum number of runs of three words that the page shares with the answer
+	headLines  = 3  // number of lines that may be a heading
 	shareOfOwn = 3  // at least one in shareOfOwn of the page's own runs must be in the answer
 )
 
@@ -55,7 +57,7 @@ func (f *softPages) saysMissing(ctx context.Context, soft *learn.Soft, r *store.
 		return false, nil
 	}
 	main, err := text()
-	page.text = tokensOf(main)
+	page.read(main)
 	return err == nil && a.saidBy(page), err
 }
 
@@ -63,10 +65,19 @@ type pageWords struct {
 	url   []string
 	title []string
 	text  []string
+	head  int // number of words of the text in its first lines
 }
 
 func wordsOf(url, title, text string) *pageWords {
-	return &pageWords{urlWords(url), tokensOf(title), tokensOf(text)}
+	p := &pageWords{url: urlWords(url), title: tokensOf(title)}
+	p.read(text)
+	return p
+}
+
+func (p *pageWords) read(text string) {
+	p.text = tokensOf(text)
+	lines := strings.SplitAfterN(text, "\n", headLines+1)
+	p.head = min(len(tokensOf(strings.Join(lines[:min(len(lines), headLines)], ""))), len(p.text))
 }
 
 type softAnswer struct {
@@ -125,10 +136,22 @@ func (a *softAnswer) saidBy(page *pageWords) bool {
 		return true
 	case a.others < minOthers:
 		return false
-	case unmatched(leave(answer, hasDigit), leave(text, hasDigit)) == 0 && differing <= min(maxOwn, len(answer)/oneIn, (a.near-1)/2):
+	case differOnlyInNumbers(answer, text, (a.near-1)/2):
 		return true
 	}
-	return a.shares(answer, text)
+	return !a.isViewAs(page) && a.shares(answer, text)
+}
+
+// isViewAs reports whether a page and the answer differ only in their first lines, and in a few words with digits.
+func (a *softAnswer) isViewAs(page *pageWords) bool {
+	drop := a.drop(page)
+	answer, text := leave(a.text[a.head:], drop), leave(page.text[page.head:], drop)
+	return len(answer) >= minShared && differOnlyInNumbers(answer, text, maxOwn)
+}
+
+// differOnlyInNumbers reports whether only a few words with digits differ, and at most the given number of words.
+func differOnlyInNumbers(answer, text []string, most int) bool {
+	return unmatched(leave(answer, hasDigit), leave(text, hasDigit)) == 0 && unmatched(answer, text) <= min(maxOwn, len(answer)/oneIn, most)
 }
 
 // shares reports whether a page shares enough text with the answer, not counting text that the

@@ -13,7 +13,7 @@ func TestSaidBy(t *testing.T) {
 		apology = "We are sorry. The page that you were looking for has been moved, or it has never been here. The editors cannot say more about the reasons. You may go back, or begin again at the front page."
 		wiki    = "There is currently no text in this page. You can search for this page title in other pages, search the related logs, or create this page."
 	)
-	template := words(99, 400)
+	template, list := words(99, 400), strings.Repeat("The mill was mended by the miller.\n", 9)+words(98, 50)
 	real := func(title string, seed uint64, n int) [2]string { return [2]string{title, words(seed, n)} }
 	reals := [][2]string{real("Lamps", 1, 100), real("Ropes", 2, 100), real("Paint", 3, 100)}
 	untitled := [][2]string{real("Shop", 1, 100), real("Shop", 2, 100), real("Shop", 3, 100)}
@@ -44,6 +44,8 @@ func TestSaidBy(t *testing.T) {
 		{name: "a template and a time", title: "Not found", said: "No such product. It is 11:59. " + template, page: "Not found", text: "No such product. It is 12:01. " + template, isTheAnswer: true, others: beside(35)},
 		{name: "a changing choice", title: "Not found", said: junk(7), page: "Not found", text: junk(8), isTheAnswer: true, others: reals},
 
+		{name: "another heading above an apology and a changing choice", title: "Not found", said: "Lamps\n\nRopes\n" + junk(7), page: "Not found", text: "Paint\n\nOil\n" + junk(8), isTheAnswer: true, others: reals},
+
 		// These are real pages.
 		{name: "another title", title: "Not found", said: apology, page: "Lamps", text: apology},
 		{name: "35 words beside a template", title: "Shop", said: "No such product. " + template, page: "Shop", text: words(5, 35) + template, others: beside(35)},
@@ -61,6 +63,8 @@ func TestSaidBy(t *testing.T) {
 			others: [][2]string{{"Lamps", junk(1)}, {"Ropes", junk(2)}, {"Paint", junk(3)}}},
 		{name: "a short apology above a long text", title: "Not found", said: apology, page: "Not found", text: apology + words(5, 300), others: reals},
 		{name: "the answer has only the URL", title: "Qwertz", said: "qwertz", page: "Brushes", text: "brushes"},
+		{name: "another heading above the same list", title: "Timeline", said: "Events of an unknown kind\n" + list, page: "Timeline", text: "Edits of wiki pages\n" + list, others: reals},
+		{name: "two other lines above a list with other times", title: "Timeline", said: "Events\nAll kinds of them\n" + list + " 11:59", page: "Timeline", text: "Edits\nOf wiki pages\n" + list + " 12:01", others: reals},
 		{name: "no text", title: "Not found", said: apology, page: "Not found", text: ""},
 		{name: "half of the answer", title: "Not found", said: apology, page: "Not found", text: apology[:len(apology)/2]},
 	} {
