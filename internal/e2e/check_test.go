@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"skink/internal/cli"
 	"skink/internal/tools/postgrestest"
@@ -62,6 +63,7 @@ func TestCheckShared(t *testing.T) {
 	run(t, "delete", "--store", store, "--match", `/1[0-3]\.html`)
 	checkSound(t, "after pages were deleted", store)
 	again := crawlArgs(store, r.sites, "--quiet", "--recrawl", "1ns", "--worker", "three")
+	r.sites.slow(200 * time.Millisecond) // some 45 seconds, so that the crawl goes on while it is checked
 	stopped, stop := context.WithCancel(t.Context())
 	ended, some := make(chan struct{}), r.sites.after(20)
 	go func() {
@@ -78,6 +80,7 @@ func TestCheckShared(t *testing.T) {
 	checkSound(t, "during a recrawl", store)
 	stop()
 	<-ended
+	r.sites.slow(0)
 	checkSound(t, "in a stopped recrawl", store)
 
 	if err := server.Exec(t.Context(), "CREATE TABLE checked.kept AS TABLE checked.run"); err != nil {

@@ -279,6 +279,8 @@ type sites struct {
 	counts map[string]int // guarded by mu: number of responses by host and URL
 	left   int            // guarded by mu: number of responses before due is closed
 	due    chan struct{}  // guarded by mu: closed when left reaches 0
+	pace   time.Duration  // guarded by mu: least time from one response to the next
+	next   time.Time      // guarded by mu: time of the next response
 }
 
 // startSites serves the folders in SKINK_SITES, or two generated sites with the given number of
@@ -322,7 +324,16 @@ func (s *sites) counting(h http.Handler) http.Handler {
 		if s.left--; s.left == 0 {
 			close(s.due)
 		}
+		if now := time.Now(); s.next.Before(now) {
+			s.next = now
+		}
+		s.next = s.next.Add(s.pace)
+		wait := time.After(time.Until(s.next))
 		s.mu.Unlock()
+		select {
+		case <-wait:
+		case <-r.Context().Done():
+		}
 		h.ServeHTTP(w, r)
 	})
 }
@@ -333,6 +344,13 @@ func (s *sites) after(answers int) <-chan struct{} {
 	defer s.mu.Unlock()
 	s.left, s.due = answers, make(chan struct{})
 	return s.due
+}
+
+// slow makes all sites together answer only once in pace, so that a crawl lasts.
+func (s *sites) slow(pace time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.pace = pace
 }
 
 // answered returns the number of different URLs that were requested since the last call of forget.
