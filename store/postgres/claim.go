@@ -70,7 +70,7 @@ const (
  count(*) FILTER (WHERE NOT idle AND ripe <= ` + nowNS + `), min(at)
  FROM (SELECT idle, ripe, at FROM host WHERE rank IS NOT NULL AND until <= statement_timestamp() ORDER BY rank, at, name LIMIT 20000) f`
 
-	takeSQL = `SELECT rank, seq, hash, item::text FROM queue WHERE host = $1 AND later IS NULL AND NOT hash = ANY($3::uuid[]) ORDER BY rank, seq LIMIT $2`
+	takeSQL = `SELECT rank, seq, item::text FROM queue WHERE host = $1 AND later IS NULL AND NOT hash = ANY($3::uuid[]) ORDER BY rank, seq LIMIT $2`
 	// takeRunSQL reads the pages of runs. Those of one run are in order.
 	takeRunSQL = `SELECT r.rank, r.seq, u.place, ` + runPageSQL + ` FROM run r` + elements + ` JOIN page p ON p.place = u.place JOIN visit v ON v.id = p.visit
  WHERE r.host = $1 AND r.seq IS NOT NULL AND ` + pendingSQL + ` AND NOT u.place = ANY($3::bigint[]) ORDER BY r.rank, r.seq LIMIT $2`
@@ -166,8 +166,7 @@ func (s *Store) Claim(ctx context.Context, worker string, n int, ttl time.Durati
 func (s *Store) claim(ctx context.Context, worker string, n int, ttl time.Duration, preferred []string) (ready []claimed, released int, err error) {
 	tokens := map[string]uint64{}
 	var names []string
-	err = s.try(ctx, func(ctx context.Context) error {
-		b := &pgx.Batch{}
+	err = s.send(ctx, func(b *pgx.Batch) {
 		b.Queue(askSQL, worker)
 		if n > 0 {
 			sql, args := fmt.Sprintf(claimSQL, ""), []any{n, worker, ttl.Microseconds()}
@@ -184,15 +183,13 @@ func (s *Store) claim(ctx context.Context, worker string, n int, ttl time.Durati
 				return err
 			})
 		}
-		return s.pool.SendBatch(ctx, b).Close()
 	})
 	if err != nil || names == nil {
 		return nil, 0, err
 	}
 	var all []claimed
-	err = s.try(ctx, func(ctx context.Context) error {
+	err = s.send(ctx, func(b *pgx.Batch) {
 		all = nil
-		b := &pgx.Batch{}
 		b.Queue("BEGIN")
 		b.Queue(lockHostsSQL, names)
 		b.Queue(ripenSQL, names)
@@ -218,7 +215,6 @@ func (s *Store) claim(ctx context.Context, worker string, n int, ttl time.Durati
 			})
 			return err
 		})
-		return s.pool.SendBatch(ctx, b).Close()
 	})
 	if err != nil {
 		return nil, 0, err
@@ -305,17 +301,15 @@ func (s *Store) Take(ctx context.Context, c frontier.Claim, n int) (items []fron
 	hashes, places := taken.list()
 	var found []waiting
 	held := false
-	err = s.try(ctx, func(ctx context.Context) error {
+	err = s.send(ctx, func(b *pgx.Batch) {
 		found = nil
-		b := &pgx.Batch{}
 		b.Queue("SELECT EXISTS (SELECT FROM host WHERE"+holds+")", c.Host, c.Worker, int64(c.Token)).QueryRow(func(row pgx.Row) error { return row.Scan(&held) })
 		b.Queue(ripenSQL, []string{c.Host})
 		b.Queue(takeSQL, c.Host, max(n, 0), hashes).Query(func(rows pgx.Rows) error {
 			return readRows(rows, func(rows pgx.Rows) error {
-				var hash id
 				var packed []byte
 				var w waiting
-				err := rows.Scan(&w.rank, &w.seq, &hash, &packed)
+				err := rows.Scan(&w.rank, &w.seq, &packed)
 				if err == nil {
 					err = json.Unmarshal(packed, &w.item)
 				}
@@ -333,7 +327,6 @@ func (s *Store) Take(ctx context.Context, c frontier.Claim, n int) (items []fron
 				return err
 			})
 		})
-		return s.pool.SendBatch(ctx, b).Close()
 	})
 	if err = orLost(err, held); err != nil {
 		return nil, fmt.Errorf("take URLs of host %s from the queue: %w", c.Host, err)
@@ -380,17 +373,11 @@ func (s *Store) Release(ctx context.Context, c frontier.Claim, it frontier.Item)
 	defer taken.mu.Unlock()
 	place, isTaken := taken.urls[hash]
 	held := false
-	err = s.try(ctx, func(ctx context.Context) error {
-		b := &pgx.Batch{}
+	err = s.send(ctx, func(b *pgx.Batch) {
 		b.Queue("BEGIN")
 		b.Queue(lockSQL)
-		b.Queue(releaseSQL, c.Host, c.Worker, int64(c.Token), id(hash), isTaken, rankOf(it), nanos(it.Due), packed, place).Query(func(rows pgx.Rows) error {
-			rows.Close()
-			held = rows.CommandTag().RowsAffected() == 1
-			return rows.Err()
-		})
+		b.Queue(releaseSQL, c.Host, c.Worker, int64(c.Token), id(hash), isTaken, rankOf(it), nanos(it.Due), packed, place).Exec(isOne(&held))
 		b.Queue("COMMIT")
-		return s.pool.SendBatch(ctx, b).Close()
 	})
 	if err = orLost(err, held); err != nil {
 		return fmt.Errorf("return a URL of host %s to the queue: %w", c.Host, err)
@@ -428,16 +415,11 @@ func (s *Store) Return(ctx context.Context, c frontier.Claim, rest frontier.Rest
 		return err
 	}
 	attempts, held := 0, false
-	err = s.try(ctx, func(ctx context.Context) error {
+	err = s.send(ctx, func(b *pgx.Batch) {
 		attempts++
-		b := &pgx.Batch{}
 		b.Queue("BEGIN")
 		b.Queue(lockHostsSQL, []string{c.Host})
-		b.Queue("UPDATE host SET until = 'epoch', worker = NULL, rest = $4, due = $5, idle = $6, touched = now() WHERE"+holds, c.Host, c.Worker, int64(c.Token), string(packed), nanos(rest.Due()), rest.Idle).Query(func(rows pgx.Rows) error {
-			rows.Close()
-			held = rows.CommandTag().RowsAffected() == 1
-			return rows.Err()
-		})
+		b.Queue("UPDATE host SET until = 'epoch', worker = NULL, rest = $4, due = $5, idle = $6, touched = now() WHERE"+holds, c.Host, c.Worker, int64(c.Token), string(packed), nanos(rest.Due()), rest.Idle).Exec(isOne(&held))
 		b.Queue(refreshSQL, []string{c.Host})
 		b.Queue("SELECT token, worker IS NULL FROM host WHERE name = $1", c.Host).QueryRow(func(row pgx.Row) error {
 			var token uint64
@@ -450,7 +432,6 @@ func (s *Store) Return(ctx context.Context, c frontier.Claim, rest frontier.Rest
 			return err
 		})
 		b.Queue("COMMIT")
-		return s.pool.SendBatch(ctx, b).Close()
 	})
 	if err = orLost(err, held); err != nil {
 		return fmt.Errorf("release host %s: %w", c.Host, err)

@@ -2,7 +2,7 @@ package postgres
 
 import (
 	"context"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"skink/frontier"
@@ -14,8 +14,9 @@ import (
 // differ by hours. So the store keeps such times by the server's clock. Each claim returns the
 // server's time. From that, a worker calculates how far the server's clock is ahead of its own. The
 // result is a span from least to most, because the response took some time. A time is converted
-// with the end of the span that makes it later. So the delay between two requests may be a few
-// milliseconds too long, but never too short. If the span contains zero, the clocks count as equal.
+// with the end of the span that makes it later. So the delay between two requests may be too long by
+// the time that a response took, but never too short. If the span contains zero, the clocks count as
+// equal.
 //
 // If the server's clock were set back by an hour, all delays and all claims would last an hour
 // longer. So each host row records when it was last touched. If that time is in the future, the
@@ -25,56 +26,38 @@ import (
 // A serverClock estimates how far the server's clock is ahead of the clock of this process.
 type serverClock struct {
 	ours func() time.Time
-
-	mu          sync.Mutex
-	least, most time.Duration // bounds on how far the server's clock is ahead; guarded by mu
-	at          time.Time     // when the server's time was received; guarded by mu
-	known       bool          // whether the server's time has been received yet; guarded by mu
+	last atomic.Pointer[span] // nil until the server's time has been received
 }
 
-const (
-	clockHolds = 10 * time.Second // how long a narrow span is kept even if later spans are wider
-	clockStep  = 2 * time.Second  // smaller changes do not count as the clock being set back
-)
+// A span is how far the server's clock is ahead.
+type span struct{ least, most time.Duration }
+
+const clockStep = 2 * time.Second // smaller changes do not count as the clock being set back
 
 // heard records the server's time, which was read at some moment between before and after on our
 // clock. It reports whether the server's clock was set back since the last call.
 func (c *serverClock) heard(before, server, after time.Time) (setBack bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	least, most := wall(server).Sub(wall(after)), wall(server).Sub(wall(before))
-	setBack = c.known && most < c.least-clockStep
-	overlap := least <= c.most && c.least <= most
-	if c.known && overlap && c.most-c.least < most-least && after.Sub(c.at) < clockHolds {
-		return false
-	}
-	c.least, c.most, c.at, c.known = least, most, after, true
-	return setBack
+	now := &span{wall(server).Sub(wall(after)), wall(server).Sub(wall(before))}
+	was := c.last.Swap(now)
+	return was != nil && now.most < was.least-clockStep
 }
 
 // wall returns t without its monotonic clock reading, so that differences follow the wall clock.
 func wall(t time.Time) time.Time { return t.Round(0) }
 
-func (c *serverClock) ahead() (least, most time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.least <= 0 && c.most >= 0 {
-		return 0, 0
+func (c *serverClock) ahead() span {
+	s := c.last.Load()
+	if s == nil || s.least <= 0 && s.most >= 0 {
+		return span{}
 	}
-	return c.least, c.most
+	return *s
 }
 
 // theirs converts the times in r from our clock to the server's.
-func (c *serverClock) theirs(r frontier.Rest) frontier.Rest {
-	_, most := c.ahead()
-	return shifted(r, most)
-}
+func (c *serverClock) theirs(r frontier.Rest) frontier.Rest { return shifted(r, c.ahead().most) }
 
 // fromTheirs converts the times in r from the server's clock to ours.
-func (c *serverClock) fromTheirs(r frontier.Rest) frontier.Rest {
-	least, _ := c.ahead()
-	return shifted(r, -least)
-}
+func (c *serverClock) fromTheirs(r frontier.Rest) frontier.Rest { return shifted(r, -c.ahead().least) }
 
 // shifted returns a copy of r with the given duration added to all non-zero times.
 func shifted(r frontier.Rest, by time.Duration) frontier.Rest {

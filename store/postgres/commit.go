@@ -122,7 +122,7 @@ func (s *Store) commit(ctx context.Context, c *commit) ([]store.Outcome, error) 
 			return nil, err
 		}
 		outcomes, w, err := c.decide(known)
-		if err != nil || !w.anything {
+		if err != nil || len(w.basisPages) == 0 { // nothing is to be written
 			return outcomes, err
 		}
 		written, err := s.write(ctx, c, w, known.place)

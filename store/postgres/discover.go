@@ -139,10 +139,8 @@ func (s *Store) Discover(ctx context.Context, items []frontier.Item) (n int, err
 	if err != nil || u.hashes == nil {
 		return 0, err
 	}
-	err = s.try(ctx, func(ctx context.Context) error {
-		b := &pgx.Batch{}
+	err = s.send(ctx, func(b *pgx.Batch) {
 		s.queueURLs(b, u, newStates, nil).QueryRow(func(row pgx.Row) error { return row.Scan(&n) })
-		return s.pool.SendBatch(ctx, b).Close()
 	})
 	if err == nil {
 		addAll(&s.sent, u.hashes)

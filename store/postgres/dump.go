@@ -225,12 +225,7 @@ func (s *Store) Load(ctx context.Context, parts []*store.Part) error {
 		return err
 	}
 	if outside != nil {
-		err := s.try(ctx, func(ctx context.Context) error {
-			b := &pgx.Batch{}
-			s.queueBeyond(b, outside)
-			return s.pool.SendBatch(ctx, b).Close()
-		})
-		if err != nil {
+		if err := s.send(ctx, func(b *pgx.Batch) { s.queueBeyond(b, outside) }); err != nil {
 			return err
 		}
 	}

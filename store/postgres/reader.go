@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"skink/dedup"
 	"skink/frontier"
@@ -59,6 +60,24 @@ func (s *Store) exec(ctx context.Context, sql string, args ...any) (changed int6
 		return err
 	})
 	return changed, err
+}
+
+// send sends the statements that queue adds to a batch. It may repeat them after an error, and then
+// calls queue again.
+func (s *Store) send(ctx context.Context, queue func(b *pgx.Batch)) error {
+	return s.try(ctx, func(ctx context.Context) error {
+		b := &pgx.Batch{}
+		queue(b)
+		return s.pool.SendBatch(ctx, b).Close()
+	})
+}
+
+// isOne returns a function that sets is to whether a statement of a batch has returned or changed one row.
+func isOne(is *bool) func(pgconn.CommandTag) error {
+	return func(tag pgconn.CommandTag) error {
+		*is = tag.RowsAffected() == 1
+		return nil
+	}
 }
 
 func readRows(rows pgx.Rows, read func(pgx.Rows) error) error {
@@ -246,11 +265,7 @@ func (s *Store) placeOf(ctx context.Context, c store.Cursor) (int64, error) {
 }
 
 func (s *Store) place(ctx context.Context) (place int64, err error) {
-	err = s.try(ctx, func(ctx context.Context) error {
-		b := &pgx.Batch{}
-		s.queueTurn(b, &place)
-		return s.pool.SendBatch(ctx, b).Close()
-	})
+	err = s.send(ctx, func(b *pgx.Batch) { s.queueTurn(b, &place) })
 	return place, err
 }
 

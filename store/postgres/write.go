@@ -50,7 +50,6 @@ type writes struct {
 	basisKeys               []int64
 	basisHashes, basisPages []id
 	unclaimed               []string // hosts of URLs that were finished without a claim
-	anything                bool
 }
 
 // outdates reports whether these writes change the data that the verdict of e depends on.
@@ -71,7 +70,6 @@ func (w *writes) outdates(e *store.Entry) bool {
 // follow adds the URLs that e discovered, the final state of its own URL, and the conditions under
 // which e may be written.
 func (w *writes) follow(e *store.Entry) {
-	w.anything = true
 	w.found, w.beyond = append(w.found, e.Links...), append(w.beyond, e.Beyond...)
 	w.basisPages = append(w.basisPages, e.Record.ID)
 	maps.Copy(w.named, e.Named)
@@ -307,11 +305,7 @@ func (s *Store) queueLocked(b *pgx.Batch, w *writes, sums map[string]int64, plac
 	runs := w.lanes.check()
 	b.Queue("BEGIN")
 	b.Queue(lockSQL)
-	b.Queue(checkSQL, attempt, s.birth, len(w.page), place, list(w.basisKeys), list(w.basisHashes), list(w.basisPages), list(hosts), list(workers), list(tokens), list(w.visit), runs.lanes, runs.firsts, runs.after, runs.digests).Query(func(rows pgx.Rows) error {
-		rows.Close()
-		*written = rows.CommandTag().RowsAffected() == 1
-		return rows.Err()
-	})
+	b.Queue(checkSQL, attempt, s.birth, len(w.page), place, list(w.basisKeys), list(w.basisHashes), list(w.basisPages), list(hosts), list(workers), list(tokens), list(w.visit), runs.lanes, runs.firsts, runs.after, runs.digests).Exec(isOne(written))
 	if w.replaced != nil {
 		b.Queue(unpostSQL, attempt, w.replaced)
 		b.Queue(dropVisitSQL, attempt, w.replaced)
