@@ -77,8 +77,6 @@ func (o *Options) refuse(url string, p purpose, from string, depth int) refusal 
 		return ruleLogout + ": the request may end the session or delete something"
 	case p.applies(ruleFolder) && o.trespasses(from, url):
 		return ruleFolder + ": only pages of a folder may lead to its files"
-	}
-	switch {
 	case o.Scope != nil:
 		return o.Scope.refuse(url, p, depth, o.MaxDepth, orders)
 	case p.applies(ruleDepth):

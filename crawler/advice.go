@@ -4,23 +4,8 @@ import (
 	"context"
 	"time"
 
-	"skink/crawler/learn"
 	"skink/frontier"
 )
-
-// An Advisor applies rules learned about the URLs of sites, for example which URLs lead only to
-// duplicates. A [learn.Book] is an Advisor.
-type Advisor interface {
-	// Clean returns a URL without the query parameters that never change a page, such as
-	// utm_source.
-	Clean(url string) string
-	// Look reports whether a URL should be fetched now. If not, the advice names the rule that
-	// postpones it.
-	Look(ctx context.Context, url string, now time.Time) (learn.Advice, error)
-	// HandOver is called before this worker releases its claim on a host. It stores the rules
-	// learned about the host, for the worker that claims the host next.
-	HandOver(ctx context.Context, host string) error
-}
 
 // Postponed URLs that are queued again have one of these priorities. A URL with AskedPriority may
 // be postponed once more. A URL with PutBackPriority is always fetched, after all other URLs of its

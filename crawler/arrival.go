@@ -151,11 +151,7 @@ func (c *Crawl) hand(ctx context.Context, a *arrival, start func(func() error)) 
 	err := ErrRender
 	var o outcome
 	if when != RenderAlways {
-		handle := c.handle
-		if a.turn.item.Kind == probing {
-			handle = c.probed
-		}
-		o, err = handle(ctx, a)
+		o, err = c.handle(ctx, a)
 	}
 	if errors.Is(err, ErrRender) {
 		start(func() error { return c.draw(ctx, a, start) })
@@ -195,6 +191,10 @@ func (c *Crawl) handle(ctx context.Context, a *arrival) (o outcome, err error) {
 		if c.opt.Requisites {
 			o.requisites = leads.hosts(isRequisite)
 		}
+	}
+	if t.item.Kind == Probing { // the handler may have put pages of the host back into the frontier
+		c.keepRaw(a.page)
+		o.hosts = []string{t.host.name}
 	}
 	if l, ok := c.handler.(Leaver); ok {
 		o.alone = l.LeaveAlone(t.host.name)

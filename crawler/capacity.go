@@ -1,6 +1,7 @@
 package crawler
 
 import (
+	"cmp"
 	"math"
 	"time"
 )
@@ -77,7 +78,7 @@ type capacity struct {
 }
 
 func newCapacity(opt *Options) capacity {
-	return capacity{connections: positive(opt.Connections, Defaults().Connections), ahead: 2 * max(opt.Parallel, 1)}
+	return capacity{connections: cmp.Or(max(opt.Connections, 0), Defaults().Connections), ahead: 2 * max(opt.Parallel, 1)}
 }
 
 // free reports whether a turn of a host with pace p may begin if at most limit turns may be under

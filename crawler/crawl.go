@@ -75,14 +75,14 @@ func New(front frontier.Frontier, opt Options, handler Handler) (*Crawl, error) 
 }
 
 func newCrawl(front frontier.Frontier, opt Options, handler Handler, fetch func(context.Context, frontier.Item) *Page, fetchRobots robotsFetch) *Crawl {
-	c := &Crawl{opt: opt, front: front, handler: handler, fetch: fetch, rooms: wire.NewRooms(opt.Bodies), sitemaps: map[string]int{}, close: func() {}, closeIdle: func() {}}
+	c := &Crawl{opt: opt, front: front, handler: handler, fetch: fetch, rooms: wire.NewRooms(opt.Bodies), parts: newResourceCache(opt.Bodies / 2), sitemaps: map[string]int{}, close: func() {}, closeIdle: func() {}}
 	c.schedule = newSchedule(front, opt, handler.Pages)
 	c.robots = newRobotsCache(c.timed(fetchRobots), time.Now, robotsMemory)
 	return c
 }
 
 func (c *Crawl) setBrowser(b drawer) {
-	c.browser, c.parts, c.schedule.opt.tabs = b, newResourceCache(c.opt.Bodies/2), b.Tabs()
+	c.browser, c.schedule.opt.tabs = b, b.Tabs()
 }
 
 // AddSeed adds a seed of the user, given as a canonical URL, to the scope of a crawl that runs.

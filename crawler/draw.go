@@ -83,7 +83,7 @@ func (c *Crawl) drawn(p *Page) string {
 	switch {
 	case c.browser == nil, p.Problem != "", p.Location != "", p.NotModified, p.Drawing != nil, p.DrawError != "":
 		return RenderOff
-	case p.Item.Kind != frontier.Page && p.Item.Kind != probing, !isHTML(p.Header.Get("Content-Type")):
+	case p.Item.Kind != frontier.Page && p.Item.Kind != Probing, !isHTML(p.Header.Get("Content-Type")):
 		return RenderOff
 	}
 	return c.opt.renders(frontier.HostOf(p.Item.URL))
@@ -247,9 +247,6 @@ const maxPartKeys = 1 << 14
 // latest returns the latest cached response for a URL whose request had the secrets of the host,
 // regardless of the other fields of the request header, and when it was fetched.
 func (c *resourceCache) latest(url string) (a render.Answer, at time.Time, ok bool) {
-	if c == nil {
-		return a, at, false
-	}
 	c.asking.mu.Lock()
 	defer c.asking.mu.Unlock()
 	key, ok := c.keys.Get(url)
@@ -262,9 +259,6 @@ func (c *resourceCache) latest(url string) (a render.Answer, at time.Time, ok bo
 
 // visited records that the frontier visits the URL of a file again.
 func (c *resourceCache) visited(url string) {
-	if c == nil {
-		return
-	}
 	c.asking.mu.Lock()
 	defer c.asking.mu.Unlock()
 	delete(c.queued, url)

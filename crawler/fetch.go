@@ -32,17 +32,16 @@ type fetcher struct {
 // fetcher.
 func newFetcher(opt Options) (*fetcher, error) {
 	opt = opt.orDefaults()
-	exchange := wire.Options{
-		Timeout: opt.Timeout, Idle: opt.maxPerHost(), KeepRaw: opt.OnAnswer != nil,
-		AllowHosts: opt.AllowHosts, AllowNets: opt.AllowNets, SeedHosts: opt.SeedHosts,
-		Resolver: opt.resolver, Roots: opt.Roots, Insecure: opt.insecure,
-	}
 	folders, err := folder.Serve(opt.Folders, opt.Hidden)
 	if err != nil {
 		return nil, err
 	}
+	exchange := wire.Options{
+		Timeout: opt.Timeout, Idle: opt.maxPerHost(), KeepRaw: opt.OnAnswer != nil, Folders: folders,
+		AllowHosts: opt.AllowHosts, AllowNets: opt.AllowNets, SeedHosts: opt.SeedHosts,
+		Resolver: opt.resolver, Roots: opt.Roots, Insecure: opt.insecure,
+	}
 	if folders != nil {
-		exchange.Folders = folders
 		exchange.Idle = opt.Parallel // folders on disk have no delay
 	}
 	if proxies := newProxyPicker(&opt); proxies != nil {

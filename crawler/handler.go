@@ -41,11 +41,8 @@ type Leaver interface {
 type Prober interface {
 	// Probe is called after the page at url has been handled. It returns a URL of the same host
 	// that cannot exist and should be requested, or "" if there is none. A URL outside the scope is
-	// not requested.
+	// not requested. Handle gets the result, whose item has the kind [Probing].
 	Probe(ctx context.Context, url string) (string, error)
-
-	// Probed is called with the result of fetching a URL that Probe returned.
-	Probed(ctx context.Context, p *Page) error
 }
 
 // A Sweeper is a [Handler] that may queue more URLs when nothing is left to fetch.

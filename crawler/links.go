@@ -59,7 +59,7 @@ type Links struct {
 // only if opt.OnSeed does.
 func LeadsOf(p *Page, opt *Options) (*Leads, error) {
 	l := &Leads{from: p.Item, via: opt.referrer(p.Item.URL)}
-	if p.Item.Kind == frontier.Check {
+	if p.Item.Kind == frontier.Check || p.Item.Kind == Probing {
 		return l, nil // redirects of URLs that are only checked are not followed
 	}
 	for _, url := range p.Sitemaps {

@@ -10,6 +10,7 @@ import (
 
 	"skink/crawler/access"
 	"skink/crawler/folder"
+	"skink/crawler/learn"
 	"skink/crawler/wire"
 	"skink/frontier"
 )
@@ -59,7 +60,7 @@ type Options struct {
 	Screenshots    bool                                        // take a picture of each page that a browser renders
 	Requisites     bool                                        // fetch the files that pages need to look right; see [frontier.Requisite]
 	CheckOthers    bool                                        // check that linked pages of other sites exist
-	Learned        Advisor                                     // rules learned about sites, which save fetches; nil means no rules
+	Learned        *learn.Book                                 // rules learned about sites, which save fetches; nil means no rules
 	MayConfirm     func(context.Context, string) (bool, error) // reports whether a URL may be answered with status 304 (Not Modified); otherwise it is fetched whole; nil means always
 	OnSeed         func(from, to string) error                 // called with the old and new URLs when a seed redirects within its site; may be nil
 
@@ -112,19 +113,12 @@ func (b Budget) allows(s Spent, open int) bool {
 // orDefaults returns the options with defaults for those that are required but not set.
 func (o Options) orDefaults() Options {
 	d := Defaults()
-	o.Parallel, o.PerHost = positive(o.Parallel, d.Parallel), positive(o.PerHost, d.PerHost)
-	o.Timeout, o.MaxSize = positive(o.Timeout, d.Timeout), positive(o.MaxSize, d.MaxSize)
-	o.MaxFileSize = positive(o.MaxFileSize, o.MaxSize)
-	o.Bodies = positive(o.Bodies, d.Bodies)
+	o.Parallel, o.PerHost = cmp.Or(max(o.Parallel, 0), d.Parallel), cmp.Or(max(o.PerHost, 0), d.PerHost)
+	o.Timeout, o.MaxSize = cmp.Or(max(o.Timeout, 0), d.Timeout), cmp.Or(max(o.MaxSize, 0), d.MaxSize)
+	o.MaxFileSize = cmp.Or(max(o.MaxFileSize, 0), o.MaxSize)
+	o.Bodies = cmp.Or(max(o.Bodies, 0), d.Bodies)
 	o.UserAgent = cmp.Or(o.UserAgent, d.UserAgent)
 	return o
-}
-
-func positive[N int | int64 | time.Duration](n, other N) N {
-	if n > 0 {
-		return n
-	}
-	return other
 }
 
 // Defaults returns the options of a polite crawl.

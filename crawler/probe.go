@@ -2,7 +2,6 @@ package crawler
 
 import (
 	"context"
-	"errors"
 
 	"skink/frontier"
 )
@@ -15,14 +14,14 @@ import (
 // it, until it is fetched or the host is returned to the frontier. It is not retried, but the
 // handler may return it again later.
 
-// probing is the kind of items for URLs that cannot exist. Such items are never in a frontier.
-const probing frontier.ItemKind = 255
+// Probing is the kind of items for URLs that cannot exist. Such items are never in a frontier.
+const Probing frontier.ItemKind = 255
 
 // probe asks the handler for a URL that cannot exist on the host of a turn (the fetch of one URL),
 // and returns it. It returns "" if no such URL should be requested.
 func (c *Crawl) probe(ctx context.Context, t *turn) (string, error) {
 	p, ok := c.handler.(Prober)
-	if !ok || c.opt.Learned == nil || c.opt.Scope == nil || t.host.folder || t.item.Kind != frontier.Page && t.item.Kind != probing {
+	if !ok || c.opt.Learned == nil || c.opt.Scope == nil || t.host.folder || t.item.Kind != frontier.Page && t.item.Kind != Probing {
 		return "", nil
 	}
 	url, err := p.Probe(ctx, t.item.URL)
@@ -30,18 +29,4 @@ func (c *Crawl) probe(ctx context.Context, t *turn) (string, error) {
 		return "", err
 	}
 	return url, nil
-}
-
-// probed gives the handler the result of fetching a URL that cannot exist. The handler may put
-// pages of the host back into the frontier, so the outcome contains the host.
-func (c *Crawl) probed(ctx context.Context, a *arrival) (outcome, error) {
-	o := outcome{depth: a.turn.item.Depth, hosts: []string{a.turn.host.name}}
-	err := c.handler.(Prober).Probed(ctx, a.page)
-	if !errors.Is(err, ErrRender) {
-		c.keepRaw(a.page)
-	}
-	if err == nil {
-		o.probe, err = c.probe(ctx, a.turn) // the handler may ask for more such URLs of the host
-	}
-	return o, err
 }

@@ -24,7 +24,10 @@ func (d *doubter) Probe(_ context.Context, url string) (string, error) {
 	return learn.ProbeOf([]string{url}, nil), nil
 }
 
-func (d *doubter) Probed(_ context.Context, p *Page) error {
+func (d *doubter) Handle(ctx context.Context, p *Page, leads *Leads) error {
+	if p.Item.Kind != Probing {
+		return d.world.Handle(ctx, p, leads)
+	}
 	d.told = append(d.told, p)
 	return nil
 }

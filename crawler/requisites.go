@@ -65,16 +65,13 @@ func (c *Crawl) requisite(t *turn) *Page {
 		page.fill(&wire.Exchange{Status: a.Status, Header: a.Header, Body: a.Body}, true)
 		return page
 	}
-	if c.schedule.requisitesSpent(t) {
+	spent := func(*schedule) bool {
+		most := t.host.rules.budget.Requisites
+		return most > 0 && t.host.spent.Requisites >= most
+	}
+	if now(c, spent) {
 		page.Problem, page.Detail = ProblemBudget, "the page requisites of this host have reached the limit --max-host-requisites"
 		return page
 	}
 	return nil
-}
-
-func (s *schedule) requisitesSpent(t *turn) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	most := t.host.rules.budget.Requisites
-	return most > 0 && t.host.spent.Requisites >= most
 }

@@ -21,16 +21,12 @@ type hostRules struct {
 
 func (o *Options) rulesOf(host string) hostRules {
 	r, rate := hostRules{o.Delay, o.PerHost, o.HostBudget}, o.HostRate
-	if len(o.Hosts) > 0 {
-		h := o.Hosts.For(host)
-		if h.Delay != nil {
-			r.delay = *h.Delay
-		}
-		r.perHost = cmp.Or(h.PerHost, r.perHost)
-		r.budget.Pages = cmp.Or(h.Pages, r.budget.Pages)
-		r.budget.Bytes = cmp.Or(h.Bytes, r.budget.Bytes)
-		rate = cmp.Or(h.Rate, rate)
-	}
+	h := o.Hosts.For(host)
+	r.delay = *cmp.Or(h.Delay, &r.delay)
+	r.perHost = cmp.Or(h.PerHost, r.perHost)
+	r.budget.Pages = cmp.Or(h.Pages, r.budget.Pages)
+	r.budget.Bytes = cmp.Or(h.Bytes, r.budget.Bytes)
+	rate = cmp.Or(h.Rate, rate)
 	orders := o.Control.orders()
 	if d, is := orders.Delay[host]; is {
 		r.delay = d
@@ -62,9 +58,6 @@ func (o *Options) maxPerHost() int {
 // AgentFor returns the user agent for a host. Its product token selects the rules in robots.txt,
 // and the directives that pages address to one crawler.
 func (o *Options) AgentFor(host string) string {
-	if len(o.Hosts) == 0 {
-		return o.UserAgent
-	}
 	return cmp.Or(o.Hosts.For(host).UserAgent, o.UserAgent)
 }
 

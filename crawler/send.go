@@ -65,7 +65,7 @@ func purposeOf(item frontier.Item) purpose {
 		return forRequisite
 	case frontier.Check:
 		return forCheck
-	case probing:
+	case Probing:
 		return forProbe
 	}
 	return forPage

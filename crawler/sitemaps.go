@@ -142,7 +142,7 @@ func (c *Crawl) readSitemap(ctx context.Context, page *Page) error {
 	case c.opt.Scope == nil, page.Location != "", page.Problem != "" && page.Problem != ProblemSize:
 		return nil
 	case item.Kind == frontier.Sitemap:
-	case item.Depth == 0 && c.opt.Sitemaps && page.Problem == "" && sitemap.Begins(page.Body):
+	case item.Kind == frontier.Page && item.Depth == 0 && c.opt.Sitemaps && page.Problem == "" && sitemap.Begins(page.Body):
 	default:
 		return nil
 	}

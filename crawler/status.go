@@ -24,19 +24,17 @@ type HostState struct {
 // Hosts returns the state of the hosts in memory, sorted by name. Hosts without URLs to fetch are
 // removed from memory after a while.
 func (c *Crawl) Hosts() []HostState {
-	s := c.schedule
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	all := make([]HostState, 0, len(s.hosts))
-	for _, h := range s.hosts {
-		left := len(h.urls) > 0 || h.supply != dry || h.taking
-		all = append(all, HostState{
-			Name: h.name, Requests: h.requests, Took: h.took, Rest: h.rest(), Until: h.until,
-			Slow: h.pace() == slow, Fails: h.fails, Hopeless: h.hopeless, Budget: left && !h.affords(0), Alone: h.alone, Left: left || h.open > 0,
-		})
-	}
-	slices.SortFunc(all, func(a, b HostState) int { return cmp.Compare(a.Name, b.Name) })
-	return all
+	return now(c, func(s *schedule) (all []HostState) {
+		for _, h := range s.hosts {
+			left := len(h.urls) > 0 || h.supply != dry || h.taking
+			all = append(all, HostState{
+				Name: h.name, Requests: h.requests, Took: h.took, Rest: h.rest(), Until: h.until,
+				Slow: h.pace() == slow, Fails: h.fails, Hopeless: h.hopeless, Budget: left && !h.affords(0), Alone: h.alone, Left: left || h.open > 0,
+			})
+		}
+		slices.SortFunc(all, func(a, b HostState) int { return cmp.Compare(a.Name, b.Name) })
+		return all
+	})
 }
 
 // A Demand is a host whose robots.txt asks for a longer delay than Options.MaxDelay.
@@ -80,16 +78,13 @@ func (c *Crawl) Held() int { return now(c, func(s *schedule) int { return len(s.
 type LeftHost struct{ Host, Why string }
 
 // LeftAlone returns the hosts to which this crawl has stopped sending requests, sorted by name.
-func (c *Crawl) LeftAlone() []LeftHost {
-	return now(c, func(s *schedule) (all []LeftHost) {
-		for _, h := range s.hosts {
-			if h.alone != "" {
-				all = append(all, LeftHost{h.name, h.alone})
-			}
+func (c *Crawl) LeftAlone() (all []LeftHost) {
+	for _, h := range c.Hosts() {
+		if h.Alone != "" {
+			all = append(all, LeftHost{h.Name, h.Alone})
 		}
-		slices.SortFunc(all, func(a, b LeftHost) int { return cmp.Compare(a.Host, b.Host) })
-		return all
-	})
+	}
+	return all
 }
 
 // Waiting returns the number of hosts that have URLs to fetch now or later, or a fetch under way.

@@ -104,7 +104,7 @@ func (s *schedule) fetched(ctx context.Context, a *arrival) (again bool, err err
 	case a.page.Transient():
 		giveUp := t.host.failed(a.page, t.began)
 		s.free(t)
-		if !giveUp && t.item.Kind != probing {
+		if !giveUp && t.item.Kind != Probing {
 			return true, nil
 		}
 	case a.puzzle: // whether the host has answered is known after rendering
@@ -128,7 +128,7 @@ func (s *schedule) refused(a *arrival) (again bool) {
 	t.host.spot.Leave() // vacate must not find the host in a queue under an outdated key
 	giveUp := t.host.failed(a.page, t.began)
 	s.offer(t.host)
-	return !giveUp && t.item.Kind != probing
+	return !giveUp && t.item.Kind != Probing
 }
 
 // An outcome describes what a handled page changes in the schedule.
@@ -156,7 +156,7 @@ func (s *schedule) done(a *arrival, o outcome) {
 	case o.lost:
 		s.letGo(h)
 	case o.probe != "":
-		h.urls = append([]frontier.Item{{URL: o.probe, Depth: t.item.Depth, Kind: probing}}, h.urls...)
+		h.urls = append([]frontier.Item{{URL: o.probe, Depth: t.item.Depth, Kind: Probing}}, h.urls...)
 	}
 	s.end(t)
 	for _, name := range o.hosts {

@@ -8,6 +8,7 @@ package folder
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/xml"
 	"errors"
@@ -70,10 +71,7 @@ func NameOf(dir string) string {
 	})
 	label := strings.Join(words, "-")
 	label = strings.TrimSuffix(label[:min(len(label), maxLabel)], "-")
-	if label == "" {
-		return "folder"
-	}
-	return label
+	return cmp.Or(label, "folder")
 }
 
 // Sites returns the folders with their host names, in the order of dirs. A host name is the last

@@ -106,8 +106,8 @@ func Read(ctx context.Context, keeper interface {
 }
 
 func parse(host string, value []byte) (*Host, error) {
-	h := NewHost()
-	if err := json.Unmarshal(value, h); err != nil {
+	h := new(Host)
+	if err := json.Unmarshal(value, h); err != nil && len(value) > 0 { // otherwise there is no evidence, or it was deleted
 		return nil, fmt.Errorf("read the patterns learned about %s: %w", host, err)
 	}
 	return h, nil
@@ -127,11 +127,9 @@ func (b *Book) host(ctx context.Context, name string) (*entry, error) {
 		e.left = false
 		return e, nil
 	}
-	site := NewHost()
-	if len(value) > 0 { // otherwise there is no evidence, or it was deleted
-		if site, err = parse(name, value); err != nil {
-			return nil, err
-		}
+	site, err := parse(name, value)
+	if err != nil {
+		return nil, err
 	}
 	if e == nil || len(value) == 0 {
 		e = &entry{}

@@ -70,7 +70,7 @@ func TestEvidence(t *testing.T) {
 		{"ids with names of dates", "/browse?vendor=%d", own, 1000, 1000},
 		{"far years, and nothing else", "/node/2%03d-05", own, 1000, 1000},
 	} {
-		fetched, _ := NewHost().fetch(urls(1000, c.form), c.text)
+		fetched, _ := new(Host).fetch(urls(1000, c.form), c.text)
 		if n := len(fetched); n < c.least || n > c.most {
 			t.Errorf("%s: %d of 1000 were fetched, want %d to %d", c.name, n, c.least, c.most)
 		}
@@ -80,7 +80,7 @@ func TestEvidence(t *testing.T) {
 // Patterns distinguish URLs by the names of their parameters, and by the values of parameters that
 // have few values.
 func TestFinerPatterns(t *testing.T) {
-	h := NewHost()
+	h := new(Host)
 	for i := range 40 {
 		id := fmt.Sprint(i)
 		h.fetch([]string{site + "/view.php?id=" + id}, func(int) string { return "page " + id })
@@ -104,7 +104,7 @@ func TestFinerPatterns(t *testing.T) {
 // same file for each commit. Such copies are postponed for all files together, although each file
 // was new once.
 func TestOneTextIsNoEvidence(t *testing.T) {
-	h := NewHost()
+	h := new(Host)
 	fetched := 0
 	for commit := range 40 {
 		for file := range fewValues {
@@ -120,7 +120,7 @@ func TestOneTextIsNoEvidence(t *testing.T) {
 
 // Samples get rarer while a pattern gives copies only, however many texts it gave before.
 func TestSamplesGetRarer(t *testing.T) {
-	h := NewHost()
+	h := new(Host)
 	h.fetch(urls(200, "/page/%d.html;sid=1"), own)
 	got, _ := h.fetch(urls(4000, "/page/1.html;sid=7%d"), same)
 	if least, most := 100, 100+9*minRow; len(got) < least || len(got) > most {
@@ -132,7 +132,7 @@ func TestSamplesGetRarer(t *testing.T) {
 // or words is not a new text. A file with the same bytes as another is a copy.
 func TestCopies(t *testing.T) {
 	list := []string{"one lamp", "two ropes", "three brushes", "four boats"}
-	h := NewHost()
+	h := new(Host)
 	for i, c := range []struct {
 		v    Verdict
 		copy bool
@@ -167,7 +167,7 @@ func TestCopies(t *testing.T) {
 
 // After a sample with a new text, the postponed URLs of the pattern are fetched again.
 func TestNewTextUndoes(t *testing.T) {
-	h := NewHost()
+	h := new(Host)
 	_, later := h.fetch(urls(100, "/x/%d"), same)
 	if len(later) < 50 || h.Look(later[0], now).Rule != Copies {
 		t.Fatalf("%d of 100 copies were postponed", len(later))
@@ -182,7 +182,7 @@ func TestNewTextUndoes(t *testing.T) {
 
 // Each URL counts only once as evidence.
 func TestTeachesOnce(t *testing.T) {
-	h := NewHost()
+	h := new(Host)
 	for range 100 {
 		h.Judged(site+"/x/1", Verdict{Text: textOf("same"), At: now})
 	}
@@ -194,7 +194,7 @@ func TestTeachesOnce(t *testing.T) {
 // Near duplicates with some text of their own count as new texts, but only the first maxNear of a
 // pattern.
 func TestNear(t *testing.T) {
-	h := NewHost()
+	h := new(Host)
 	n := 0
 	for i, url := range urls(20_000, "/n/%d") {
 		if h.Look(url, now).Rule == "" {
@@ -287,7 +287,7 @@ type record struct {
 }
 
 func newCrawl(start string, page func(string, int) (Verdict, []string)) *testCrawl {
-	return &testCrawl{site: NewHost(), page: page, queue: []string{start}, known: map[string]bool{start: true}, forced: map[string]bool{}}
+	return &testCrawl{site: new(Host), page: page, queue: []string{start}, known: map[string]bool{start: true}, forced: map[string]bool{}}
 }
 
 // run looks at the given number of URLs. If fewer are left, it looks at all of them, and returns
@@ -359,7 +359,7 @@ func (c *testCrawl) keep(ago int) {
 // kill drops the evidence in memory, reads the written evidence, and adds the records after the
 // cursor.
 func (c *testCrawl) kill(t *testing.T) {
-	c.site = NewHost()
+	c.site = new(Host)
 	if c.kept != nil {
 		if err := json.Unmarshal(c.kept, c.site); err != nil {
 			t.Fatal(err)
@@ -426,7 +426,7 @@ func FuzzHost(f *testing.F) {
 	f.Add("/2031-05-01/x?date=&&=", "?", false)
 	f.Add("/wiki/Special%3aX?title=Special:", "/x/feed//?C=N;O=A", false)
 	f.Fuzz(func(t *testing.T, a, b string, same bool) {
-		h := NewHost()
+		h := new(Host)
 		for i, path := range []string{a, b, a + b, b + a} {
 			url := site + "/" + path
 			clean := Clean(url)
@@ -444,14 +444,14 @@ func FuzzHost(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := json.Unmarshal(text, NewHost()); err != nil {
+		if err := json.Unmarshal(text, new(Host)); err != nil {
 			t.Fatal(err)
 		}
 	})
 }
 
 func BenchmarkLook(b *testing.B) {
-	h := NewHost()
+	h := new(Host)
 	h.fetch(urls(1000, "/forum/viewtopic.php?f=2&t=%d&view=print"), same)
 	url := site + "/forum/viewtopic.php?f=2&t=5123&view=print"
 	b.ReportAllocs()
@@ -464,7 +464,7 @@ func BenchmarkJudged(b *testing.B) {
 	text := strings.Repeat(strings.Repeat("some words of a line ", 12)+"\n", 20)
 	b.SetBytes(int64(len(text)))
 	b.ReportAllocs()
-	h := NewHost()
+	h := new(Host)
 	for i := 0; b.Loop(); i++ {
 		h.Judged(fmt.Sprint(site, "/forum/viewtopic.php?f=2&t=", i), Verdict{Text: textOf(text), At: now})
 	}

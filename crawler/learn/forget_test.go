@@ -19,7 +19,7 @@ func TestForget(t *testing.T) {
 		return string(b)
 	}
 	large := func() *Host {
-		h := NewHost()
+		h := new(Host)
 		h.Patterns, h.Values, h.Softs = map[string]*Pattern{}, map[string][]string{}, map[string]*Soft{}
 		for i := range maxPatterns {
 			h.Patterns["/"+random(1990)] = &Pattern{New: 1, Row: int64(i % (2 * minRow))}
@@ -45,7 +45,7 @@ func TestForget(t *testing.T) {
 	if size := compressedSize(text); size > maxValue || size < maxValue/4 || len(text) > 2*maxValue {
 		t.Errorf("%d bytes, %d compressed, want about %d", len(text), size, maxValue)
 	}
-	got := NewHost()
+	got := new(Host)
 	if err := json.Unmarshal(text, got); err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +58,7 @@ func TestForget(t *testing.T) {
 		t.Error("the pattern with the most URLs is forgotten")
 	}
 
-	small := NewHost()
+	small := new(Host)
 	small.Patterns = map[string]*Pattern{"/a": {New: 1}}
 	if small.encode(); small.Patterns["/a"] == nil {
 		t.Error("a small host forgets a pattern")

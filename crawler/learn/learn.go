@@ -23,7 +23,7 @@
 //
 // Call [Host.Look] before a URL is fetched, and [Host.Judged] afterwards:
 //
-//	site := learn.NewHost()
+//	site := new(learn.Host)
 //	if advice := site.Look(url, now); advice.Rule == "" {
 //		// fetch it, judge it
 //		site.Judged(url, learn.Verdict{Leader: leader, Exact: true, Text: learn.TextOf(text, words), At: now})
@@ -96,7 +96,7 @@ func (v *Verdict) title() uint64 {
 	return v.Title()
 }
 
-// A Host is the evidence about one host. It is not safe for concurrent use.
+// A Host is the evidence about one host. The zero value has none. It is not safe for concurrent use.
 type Host struct {
 	Pages    int64               `json:"pages"`              // number of pages judged
 	New      int64               `json:"new,omitempty"`      // number of pages with new text, not counting views (views.go) and traps (trap.go)
@@ -108,11 +108,6 @@ type Host struct {
 	Softs   map[string]*Soft `json:"soft_404,omitempty"` // how the host responds to URLs that cannot exist, by the pattern of these URLs
 	Pending []string         `json:"pending,omitempty"`  // patterns whose probe has not been answered yet, or whose pages have not been compared with the answer
 	Probes  int              `json:"probes,omitempty"`   // number of patterns that have a probe
-}
-
-// NewHost returns a Host without evidence.
-func NewHost() *Host {
-	return &Host{}
 }
 
 // Look decides whether to fetch a URL now. It does not change the evidence.

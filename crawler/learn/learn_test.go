@@ -18,7 +18,7 @@ func group(text string) (g [16]byte) {
 
 // Copies under the same paths on another host are no evidence about the patterns of their URLs.
 func TestCopiesOfAnotherHost(t *testing.T) {
-	h := NewHost()
+	h := new(Host)
 	for i := range 100 {
 		path := fmt.Sprintf("/p/%d", i)
 		h.Judged(site+path, Verdict{Leader: "http://www.shop.example" + path, Exact: true})

@@ -33,7 +33,7 @@ func TestShape(t *testing.T) {
 // A URL belongs to patterns from fine to coarse. The finest has the values of parameters and last
 // segments, as long as these have few values.
 func TestPatterns(t *testing.T) {
-	h := NewHost()
+	h := new(Host)
 	check := func(path string, want ...string) {
 		t.Helper()
 		if got := h.patterns(addressOf(site + path)); !slices.Equal(got, want) {

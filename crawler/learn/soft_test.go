@@ -113,7 +113,7 @@ func TestDoubt(t *testing.T) {
 			}
 		}, maxProbes},
 	} {
-		h := NewHost()
+		h := new(Host)
 		c.told(h)
 		if h.Probes != c.probes || len(h.Pending) != c.probes || len(h.Softs) > maxSofts {
 			t.Errorf("%s: %d probes, pending %q, want %d", c.name, h.Probes, h.Pending, c.probes)
@@ -263,7 +263,7 @@ func TestSoftRestart(t *testing.T) {
 
 // Soft 404s count as copies, so the other URLs of their pattern are postponed.
 func TestSoftTeaches(t *testing.T) {
-	h := NewHost()
+	h := new(Host)
 	h.Softs = map[string]*Soft{Shape(site + "/old?id=1"): {Probe: site + "/old?id=nonsense", Status: 200, Text: "sorry", Holds: true}}
 	for i := range 40 {
 		h.Judged(fmt.Sprintf("%s/old?id=%d", site, i), Verdict{Soft: true})

@@ -30,7 +30,7 @@ func TestTrapOf(t *testing.T) {
 		if got != want {
 			t.Errorf("%.60s: %q, want %q", path, got, want)
 		}
-		if a := NewHost().Look(site+path, now); a.Rule != "" {
+		if a := new(Host).Look(site+path, now); a.Rule != "" {
 			t.Errorf("%.60s is postponed without evidence: %v", path, a)
 		}
 	}

@@ -204,8 +204,8 @@ func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, e
 // are none, the error is a PrivateError.
 func (d *dialer) connect(ctx context.Context, network, address string) (net.Conn, error) {
 	plain := net.Dialer{Timeout: d.opt.Timeout, Resolver: d.opt.Resolver}
-	if folders := d.opt.Folders; folders != nil && folders.Serves(address) {
-		return plain.DialContext(ctx, network, folders.Address())
+	if d.opt.Folders.Serves(address) {
+		return plain.DialContext(ctx, network, d.opt.Folders.Address())
 	}
 	if through := d.proxyFor(address); through != nil {
 		return d.tunnel(ctx, through, address)

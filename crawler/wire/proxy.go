@@ -55,7 +55,7 @@ func (e *ProxyError) Unwrap() error { return e.Err }
 
 // proxyFor returns the proxy for a host and port, or nil if there is none.
 func (d *dialer) proxyFor(address string) *url.URL {
-	if d.opt.Proxies == nil || d.opt.Folders != nil && d.opt.Folders.Serves(address) {
+	if d.opt.Proxies == nil || d.opt.Folders.Serves(address) {
 		return nil
 	}
 	return d.opt.Proxies.For(address)

@@ -30,6 +30,7 @@ import (
 	"strings"
 	"time"
 
+	"skink/crawler/folder"
 	"skink/frontier"
 )
 
@@ -68,19 +69,13 @@ type Options struct {
 	AllowHosts []string       // hosts (name, or name:port) that may have special addresses
 	AllowNets  []netip.Prefix // special addresses that the transport may connect to
 	SeedHosts  []string       // hosts (name:port) that may have special addresses if their names say so, or their first lookup returns no others
-	Folders    Folders        // the server for hosts that are folders on disk; nil if there are none
+	Folders    *folder.Server // the server for hosts that are folders on disk; nil if there are none
 	Proxies    Proxies        // the proxies through which hosts are reached; nil means that all hosts are reached directly
 
 	Resolver *net.Resolver  // nil means the system's resolver
 	Roots    *x509.CertPool // nil means the certificate authorities that the system trusts
 
 	Insecure func(address string) bool // reports whether any certificate of a host, given as name:port, is accepted; nil means none
-}
-
-// Folders represents the server on this machine for hosts that are folders on disk.
-type Folders interface {
-	Serves(address string) bool // reports whether the server is responsible for a host, given as name:port
-	Address() string            // the address that the server listens on
 }
 
 // A Transport makes exchanges. Several goroutines may use it.

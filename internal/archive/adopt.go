@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -121,10 +122,7 @@ const archivists = "the list of workers with archives" // in errors
 // enlist adds a worker to the list of workers that have archive files.
 func enlist(ctx context.Context, s store.Store, worker string) error {
 	return store.ChangeMeta(ctx, s, listName, archivists, func(names *[]string) (*[]string, error) {
-		switch {
-		case names == nil:
-			names = &[]string{}
-		case slices.Contains(*names, worker):
+		if names = cmp.Or(names, new([]string)); slices.Contains(*names, worker) {
 			return nil, nil
 		}
 		*names = append(*names, worker)

@@ -27,7 +27,7 @@ var table = map[string]struct {
 	"crawler/robots":              {nil, nil},
 	"crawler/sitemap":             {[]string{"base/harmless"}, nil},
 	"crawler/learn":               {[]string{"base/splitmix", "frontier"}, nil},
-	"crawler/wire":                {[]string{"frontier"}, nil},
+	"crawler/wire":                {[]string{"crawler/folder", "frontier"}, nil},
 	"internal/tools/wiretest":     {nil, nil},
 	"crawler/captcha":             {nil, nil},
 	"crawler/folder":              {nil, nil},

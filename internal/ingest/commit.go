@@ -145,13 +145,7 @@ func (p *Pipeline) writer(v *visit, page *crawler.Page) EntryWriter {
 	if page.Brief && v.kind == touched {
 		return p.touches.Ask
 	}
-	return func(ctx context.Context, e *store.Entry) (store.Outcome, error) {
-		outcomes, err := p.store.Commit(ctx, []*store.Entry{e})
-		if err != nil {
-			return store.Stale, err
-		}
-		return outcomes[0], nil
-	}
+	return p.store.commit
 }
 
 // entry returns the entry of a judgement for the store. If the text of a duplicate is not kept, its

@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -80,10 +81,7 @@ const pagesInFlight = "the pages in flight" // in errors
 // take replaces the deaths by the marks of other workers. The caller holds mu.
 func (f *flight) take(all *map[string]int, now time.Time) {
 	f.deaths, f.read = map[string]int{}, now
-	if all == nil {
-		return
-	}
-	for url, n := range *all {
+	for url, n := range *cmp.Or(all, &map[string]int{}) {
 		if f.written[url] == n { // an entry by this worker
 			n--
 		}

@@ -96,13 +96,11 @@ type EntryWriter func(context.Context, *store.Entry) (store.Outcome, error)
 // A PipelineStore is the part of a store that a pipeline needs.
 type PipelineStore interface {
 	store.Index
+	store.Meta
 	Pages(ctx context.Context, ids []dedup.Hash, want store.Want) ([]*store.Content, error)
 	Changes(ctx context.Context, after store.Cursor, want store.Want) iter.Seq2[*store.Change, error]
 	End(ctx context.Context) (store.Cursor, error)
 	Tally(ctx context.Context) (store.Tally, error)
-	Meta(ctx context.Context, name string) ([]byte, error)
-	SetMeta(ctx context.Context, name string, value []byte) error
-	SwapMeta(ctx context.Context, name string, old, value []byte) error
 	Members(ctx context.Context, leaders []dedup.Hash) iter.Seq2[*store.Record, error]
 	Requeue(ctx context.Context, items []frontier.Item) (int, error)
 	Sync() error
@@ -180,6 +178,9 @@ func (p *Pipeline) Handle(ctx context.Context, page *crawler.Page, leads *crawle
 	if err := p.upkeep.failed(); err != nil {
 		return err
 	}
+	if page.Item.Kind == crawler.Probing {
+		return p.probed(ctx, page)
+	}
 	if err := p.lessons.enter(ctx, page.Item.URL, &p.soft); err != nil {
 		return err
 	}
@@ -235,8 +236,8 @@ func (p *Pipeline) LeaveAlone(host string) (why string) {
 	return ""
 }
 
-// Probed handles the response to a URL that Probe returned. It implements [crawler.Prober].
-func (p *Pipeline) Probed(ctx context.Context, page *crawler.Page) error {
+// probed handles the response to a URL that Probe returned.
+func (p *Pipeline) probed(ctx context.Context, page *crawler.Page) error {
 	got, share, err := p.reader.read(ctx, page, new(crawler.Leads))
 	defer share.Release()
 	if err != nil {

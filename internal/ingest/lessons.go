@@ -31,9 +31,7 @@ import (
 // NewBook returns the book of evidence about sites in a store.
 func NewBook(s store.Meta) *learn.Book { return learn.NewBook(keeper{s}) }
 
-type metaStore = store.Meta
-
-type keeper struct{ metaStore }
+type keeper struct{ store.MetaSwapper }
 
 func (k keeper) Swap(ctx context.Context, name string, old, value []byte) (bool, error) {
 	err := k.SwapMeta(ctx, name, old, value)

@@ -50,12 +50,20 @@ func (s pageStore) requeue(ctx context.Context, r *store.Record) (queued bool, e
 // end writes an entry whose record is already in the store, and so only the final state of its URL
 // in the frontier.
 func (s pageStore) end(ctx context.Context, e *store.Entry) error {
-	outcomes, err := s.Commit(ctx, []*store.Entry{e})
-	switch {
+	switch outcome, err := s.commit(ctx, e); {
 	case err != nil:
 		return fmt.Errorf("write to the store: %w", err)
-	case outcomes[0] == store.Lost:
+	case outcome == store.Lost:
 		return frontier.ErrLost
 	}
 	return nil
+}
+
+// commit is an [EntryWriter].
+func (s pageStore) commit(ctx context.Context, e *store.Entry) (store.Outcome, error) {
+	outcomes, err := s.Commit(ctx, []*store.Entry{e})
+	if err != nil {
+		return store.Stale, err
+	}
+	return outcomes[0], nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"skink/crawler"
 	"skink/frontier"
+	"skink/store"
 )
 
 // # Pages of an archive
@@ -25,9 +26,9 @@ type Replayed struct {
 	Leads *crawler.Leads
 	// Before is called once all pages before this one have been stored.
 	Before func(context.Context) error
-	// Write commits the entry of the page.
-	Write EntryWriter
-	// Skip is called instead of Write with the reason, for example that the store already has a
+	// At is the position of the response in the archive, for the record of the page.
+	At store.Archived
+	// Skip is called with the reason if the page is not stored, for example that the store already has a
 	// record of a visit to the page at the same time or later.
 	Skip func(why string)
 
@@ -101,5 +102,12 @@ func (p *Pipeline) replay(ctx context.Context, r *Replayed) error {
 	if err != nil {
 		return err
 	}
-	return p.commit(ctx, v, r.Write)
+	return p.commit(ctx, v, func(ctx context.Context, e *store.Entry) (store.Outcome, error) {
+		if e.Touch {
+			e.Record.Answered = r.At
+		} else {
+			e.Record.Archive = r.At
+		}
+		return p.store.commit(ctx, e)
+	})
 }

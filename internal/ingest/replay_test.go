@@ -16,7 +16,7 @@ import (
 func replayed(p *Pipeline, pages []*crawler.Page, before func(int) error) func(yield func(*Replayed, error) bool) {
 	return func(yield func(*Replayed, error) bool) {
 		for i, page := range pages {
-			r := &Replayed{Page: page, Leads: new(crawler.Leads), Write: p.writer(new(visit), page)}
+			r := &Replayed{Page: page, Leads: new(crawler.Leads)}
 			r.Before = func(context.Context) error { return before(i) }
 			if !yield(r, nil) {
 				return

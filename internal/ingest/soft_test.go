@@ -73,7 +73,7 @@ func TestSoft(t *testing.T) {
 			if c.answer != nil {
 				answer = c.answer(probe)
 			}
-			if err := p.Probed(t.Context(), answer); err != nil {
+			if err := p.probed(t.Context(), answer); err != nil {
 				t.Fatal(err)
 			}
 			page := article(c.url, long)
@@ -128,7 +128,7 @@ func TestSoftBefore(t *testing.T) {
 	handle(t, p, page)
 	urls := []string{host + "/old/0", host + "/old/1", host + "/old/2", host + "/old/3"}
 	answer := article(missed(t, s, p, sorry, urls...), sorry)
-	if err := p.Probed(t.Context(), answer); err != nil {
+	if err := p.probed(t.Context(), answer); err != nil {
 		t.Fatal(err)
 	}
 	for _, url := range kept {
@@ -183,7 +183,7 @@ func TestSoftOne(t *testing.T) {
 	if err != nil || probe == "" {
 		t.Fatalf("the probe is %q, %v", probe, err)
 	}
-	if err := p.Probed(t.Context(), article(probe, last)); err != nil {
+	if err := p.probed(t.Context(), article(probe, last)); err != nil {
 		t.Fatal(err)
 	}
 	for i, url := range urls {
@@ -224,7 +224,7 @@ func TestSoftTurned(t *testing.T) {
 	if err != nil || probe == "" {
 		t.Fatalf("the probe is %q, %v", probe, err)
 	}
-	if err := p.Probed(t.Context(), article(probe, "We are sorry.")); err != nil {
+	if err := p.probed(t.Context(), article(probe, "We are sorry.")); err != nil {
 		t.Fatal(err)
 	}
 	if state, err := s.State(t.Context(), url); err != nil || state != frontier.Pending {
@@ -249,7 +249,7 @@ func TestSoftMeanwhile(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer share.Release()
-	if err := p.Probed(t.Context(), article(probe, "We are sorry.")); err != nil {
+	if err := p.probed(t.Context(), article(probe, "We are sorry.")); err != nil {
 		t.Fatal(err)
 	}
 	if err := p.commit(t.Context(), v, p.writer(v, page)); err != nil {
@@ -279,7 +279,7 @@ func TestSoftKilled(t *testing.T) {
 	if err != nil || probe == "" {
 		t.Fatalf("the probe is %q, %v", probe, err)
 	}
-	if err := p.Probed(t.Context(), article(probe, last)); err != nil {
+	if err := p.probed(t.Context(), article(probe, last)); err != nil {
 		t.Fatal(err)
 	}
 	if err := p.lessons.keep(t.Context(), true); err != nil {
@@ -345,7 +345,7 @@ func TestKilledAroundProbe(t *testing.T) {
 						all = append(all, begin())
 						return
 					}
-					if err := last().Probed(t.Context(), article(probe, sorry)); err != nil {
+					if err := last().probed(t.Context(), article(probe, sorry)); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -434,7 +434,7 @@ func TestProbeWithoutAnswer(t *testing.T) {
 			if status != 200 {
 				answer = answered(asked, status, crawler.ProblemStatus)
 			}
-			if err := p.Probed(t.Context(), answer); err != nil {
+			if err := p.probed(t.Context(), answer); err != nil {
 				t.Fatal(err)
 			}
 			if got, want := len(pending()), map[int]int{200: 5, 404: 0, 0: 1}[status]; got != want {
@@ -460,7 +460,7 @@ func TestSoftDefault(t *testing.T) {
 	probe := missed(t, s, p, words(2, 100), host+"/list?color=a", host+"/list?color=b", host+"/list?color=c", host+"/list?color=d", host+"/list?color=e")
 	page := article(host+"/list", words(2, 100))
 	handle(t, p, page)
-	if err := p.Probed(t.Context(), article(probe, words(2, 100))); err != nil {
+	if err := p.probed(t.Context(), article(probe, words(2, 100))); err != nil {
 		t.Fatal(err)
 	}
 	if soft, ok, err := opt.Learn.Soft(t.Context(), host+"/list?color=f"); ok || err != nil || learn.SamePattern(host+"/list", probe) {

@@ -318,9 +318,7 @@ func (v *visit) succeed(kind store.VisitKind, was *store.Content, opt *Options) 
 		r.Succeeds(b, nil, 0)
 		return nil
 	}
-	if was == nil {
-		was = &store.Content{Record: *b}
-	}
+	was = cmp.Or(was, &store.Content{Record: *b})
 	resemblance := 0.0
 	if r.Kind == store.Page {
 		var err error

@@ -229,7 +229,7 @@ func (f consumers) run(ctx, late context.Context, do func(context.Context) error
 	group, doing := errgroup.WithContext(following)
 	for _, one := range f.all {
 		group.Go(func() error {
-			err := feed.Follow(following, one.work(late), one.Consumer, one.every)
+			err := repeat(following, one.every, func() error { return one.CatchUp(one.work(late)) })
 			if one.cutOff(late, err) {
 				return nil
 			}

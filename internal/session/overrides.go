@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -27,12 +28,9 @@ func (o Overrides) write(ctx context.Context, s store.Meta) error {
 		return nil
 	}
 	return store.ChangeMeta(ctx, s, overridesName, "the reasons for overriding robots.txt", func(now *Overrides) (*Overrides, error) {
-		all := maps.Clone(o)
-		if now != nil {
-			all = maps.Clone(*now)
-			maps.Copy(all, o)
-		}
-		return &all, nil
+		now = cmp.Or(now, &Overrides{})
+		maps.Copy(*now, o)
+		return now, nil
 	})
 }
 

@@ -56,7 +56,6 @@ func (v *running) now() moment {
 }
 
 type progress struct {
-	opt     *Options
 	out     Output
 	running *running
 }

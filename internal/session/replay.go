@@ -191,7 +191,7 @@ func (r *replay) replayed(p *archivedPage) (*ingest.Replayed, error) {
 		_, err := r.store.Discover(ctx, []frontier.Item{p.Item}) // the frontier counts only URLs that have been added to it
 		return err
 	}
-	return &ingest.Replayed{Page: p.Page, Leads: leads, Before: before, Write: r.placed(p.at), Skip: r.passed.Add}, err
+	return &ingest.Replayed{Page: p.Page, Leads: leads, Before: before, At: p.at, Skip: r.passed.Add}, err
 }
 
 // orderBy adds an order of hosts to that of the store.
@@ -217,26 +217,5 @@ func (r *replay) lead(p *crawler.Page) {
 	if p.Location == "" {
 		return
 	}
-	from := way{p.Item.Via, p.Item.Hops + 1}
-	if from.via == "" {
-		from.via = p.Item.URL
-	}
-	r.ways[p.Location] = from
-}
-
-// placed returns a writer that adds the location of a page's response in the archive to the page's
-// record, and then commits the page.
-func (r *replay) placed(at store.Archived) ingest.EntryWriter {
-	return func(ctx context.Context, e *store.Entry) (store.Outcome, error) {
-		if e.Touch {
-			e.Record.Answered = at
-		} else {
-			e.Record.Archive = at
-		}
-		outcomes, err := r.store.Commit(ctx, []*store.Entry{e})
-		if err != nil {
-			return store.Stale, err
-		}
-		return outcomes[0], nil
-	}
+	r.ways[p.Location] = way{cmp.Or(p.Item.Via, p.Item.URL), p.Item.Hops + 1}
 }

@@ -216,10 +216,7 @@ func (r *run) crawl(ctx context.Context, p plan, order *precedence.Order, kept *
 	if o.Spent, err = spent(ctx, r.store, &o); err != nil {
 		return unstarted(err)
 	}
-	if book != nil {
-		o.Learned = book
-	}
-	o.Sites = r.store
+	o.Learned, o.Sites = book, r.store
 	crawl, err := crawler.New(s, o, pipeline)
 	if err != nil {
 		return unstarted(err)
@@ -259,7 +256,7 @@ func (r *run) drive(ctx context.Context, v *running, sown func(context.Context, 
 		v.crawl.Close()
 		return end, errors.Join(err, v.pipeline.Close(), r.closeConsumers(ctx, following))
 	}
-	defer watch(ctx, progress{r.opt, r.out, v})()
+	defer watch(ctx, progress{r.out, v})()
 	defer r.account(ctx, v)()
 	defer r.steer.leave()
 	if r.opt.Forever {

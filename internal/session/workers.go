@@ -49,9 +49,7 @@ func readWorkers(ctx context.Context, s store.MetaReader) (map[string]WorkerStat
 // the result. It retries if another worker has written in the meantime.
 func changeWorkers(ctx context.Context, m store.Meta, change func(map[string]WorkerState) error) error {
 	return store.ChangeMeta(ctx, m, workersName, listOfWorkers, func(all *map[string]WorkerState) (*map[string]WorkerState, error) {
-		if all == nil {
-			all = &map[string]WorkerState{}
-		}
+		all = cmp.Or(all, &map[string]WorkerState{})
 		return all, change(*all)
 	})
 }
@@ -99,16 +97,25 @@ func (p *presence) tell(ctx context.Context, report func(*WorkerState)) {
 func every(ctx context.Context, interval time.Duration, do func(context.Context)) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var calls sync.WaitGroup
-	calls.Go(func() {
-		for tick := time.Tick(interval); ; do(ctx) {
-			select {
-			case <-ctx.Done():
-				return
-			case <-tick:
-			}
-		}
-	})
+	calls.Go(func() { _ = repeat(ctx, interval, func() error { do(ctx); return nil }) })
 	return func() { cancel(); calls.Wait() }
+}
+
+// repeat calls do at intervals until ctx ends or do fails.
+func repeat(ctx context.Context, interval time.Duration, do func() error) error {
+	for tick := time.Tick(interval); ; {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick:
+		}
+		if ctx.Err() != nil { // if both cases are ready, select chooses one at random
+			return nil
+		}
+		if err := do(); err != nil {
+			return err
+		}
+	}
 }
 
 // write also removes the states of workers that died long ago.
