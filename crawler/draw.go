@@ -128,11 +128,7 @@ func (c *Crawl) mayPass(p *Page) bool {
 }
 
 func (c *Crawl) resource(ctx context.Context, page *Page, r render.Request) (render.Answer, error) {
-	base, err := frontier.NewBase(page.Item.URL, "", "")
-	if err != nil {
-		return render.Answer{}, err
-	}
-	url, err := base.Resolve(r.URL)
+	url, err := frontier.Resolve(page.Item.URL, r.URL)
 	if err != nil {
 		return render.Answer{}, err
 	}

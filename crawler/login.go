@@ -178,12 +178,8 @@ func checkLogin(l *access.Login, x *wire.Exchange, responseURL string) error {
 	case err == nil:
 		ok, want = x.Status == status, "status "+l.Check
 	case strings.HasPrefix(l.Check, "/"), strings.HasPrefix(l.Check, "http://"), strings.HasPrefix(l.Check, "https://"):
-		base, baseErr := frontier.NewBase(l.Page, "", "")
-		if baseErr != nil {
-			return &LoginError{l.Page, baseErr.Error()}
-		}
-		wanted, resolveErr := base.Resolve(l.Check)
-		ok, want = resolveErr == nil && strings.HasPrefix(responseURL, wanted), "the URL "+l.Check
+		wanted, err := frontier.Resolve(l.Page, l.Check)
+		ok, want = err == nil && strings.HasPrefix(responseURL, wanted), "the URL "+l.Check
 	default:
 		ok, want = bytes.Contains(x.Body, []byte(l.Check)), fmt.Sprintf("a page that contains %q", l.Check)
 	}

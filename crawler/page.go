@@ -206,9 +206,5 @@ func location(from string, h http.Header) (string, error) {
 	if to == "" {
 		return "", errors.New("no Location header")
 	}
-	base, err := frontier.NewBase(from, "", "")
-	if err != nil {
-		return "", err
-	}
-	return base.Resolve(to)
+	return frontier.Resolve(from, to)
 }

@@ -23,10 +23,7 @@ func queryEncoding(charset string) encoding.Encoding {
 	case "", "utf-8", "utf-16le", "utf-16be", "replacement", "x-user-defined":
 		return nil
 	}
-	e, err := htmlindex.Get(charset)
-	if err != nil {
-		return nil
-	}
+	e, _ := htmlindex.Get(charset) // nil with an error
 	return e
 }
 

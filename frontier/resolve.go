@@ -69,6 +69,16 @@ func (b *Base) Resolve(href string) (string, error) {
 	return b.resolveParsed(href)
 }
 
+// Resolve returns the canonical URL that a link of the page at pageURL leads to. The page has no <base>;
+// see [NewBase] and [Base.Resolve].
+func Resolve(pageURL, href string) (string, error) {
+	base, err := NewBase(pageURL, "", "")
+	if err != nil {
+		return "", err
+	}
+	return base.Resolve(href)
+}
+
 // Absolute resolves a URL and keeps its fragment. It returns href unchanged if href cannot be
 // resolved or is not an http URL.
 func (b *Base) Absolute(href string) string {

@@ -99,9 +99,7 @@ func WriteIndex(w io.Writer, entries []Entry) error {
 	slices.SortFunc(lines, bytes.Compare)
 	out := bufio.NewWriter(w)
 	for _, line := range lines {
-		if _, err := out.Write(line); err != nil {
-			return fmt.Errorf("write an index: %w", err)
-		}
+		_, _ = out.Write(line) // an error remains until Flush
 	}
 	if err := out.Flush(); err != nil {
 		return fmt.Errorf("write an index: %w", err)

@@ -63,7 +63,7 @@ var aspSession = regexp.MustCompile(`^\(S\([a-z0-5]{24}\)\)$`)
 // withoutPathSession removes session ids from the path of a URL: ;jsessionid=ID and the like, and
 // the segment (S(ID)) of ASP.NET.
 func withoutPathSession(url string) string {
-	path, query, hasQuery := strings.Cut(url, "?")
+	path, _, _ := strings.Cut(url, "?")
 	segments := strings.Split(path, "/")
 	kept := segments[:0]
 	for _, s := range segments {
@@ -76,9 +76,5 @@ func withoutPathSession(url string) string {
 			kept = append(kept, s)
 		}
 	}
-	path = strings.Join(kept, "/")
-	if hasQuery {
-		return path + "?" + query
-	}
-	return path
+	return strings.Join(kept, "/") + url[len(path):]
 }

@@ -137,10 +137,7 @@ func (r *run) openIndexFeed(ctx context.Context) (*consumer, error) {
 			return r.store.SetMeta(ctx, name, []byte(now.String()))
 		},
 	}, r.out.Err)
-	if err != nil {
-		return nil, err
-	}
-	return &consumer{b, fileEvery, r.opt.Feed}, nil
+	return &consumer{b, fileEvery, r.opt.Feed}, err
 }
 
 // An objectFeed writes the feed to an object in a bucket when the run ends, because nothing can be

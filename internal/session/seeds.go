@@ -126,11 +126,9 @@ func (all *Seeds) find(given []string) error {
 
 // hosts returns the hosts of the seeds: first those of the URLs, then those of the folders.
 func (all *Seeds) hosts() (hosts []string) {
-	for _, u := range all.URLs {
-		hosts = append(hosts, frontier.HostOf(u))
-	}
-	for _, f := range folder.Sites(all.Folders) {
-		hosts = append(hosts, f.Host)
+	named := Seeds{URLs: all.URLs, Folders: all.Folders}
+	for _, item := range named.Items() {
+		hosts = append(hosts, frontier.HostOf(item.URL))
 	}
 	return hosts
 }

@@ -78,10 +78,7 @@ func join(ctx context.Context, s *NamedStore, name string) (*presence, error) {
 		all[p.name] = p.state
 		return nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	return p, nil
+	return p, err
 }
 
 // tell writes the state of this worker every beatEvery until leave is called. It ignores errors,
