@@ -48,7 +48,7 @@ func (v *View) makeAudit(choice string, nearly nearlyOf) {
 }
 
 func (v *View) auditOf(ctx context.Context, s store.Reader, choice string, nearly nearlyOf) (*compared, error) {
-	opt := audit.Options{About: v.opt.About, Rule: v.opt.Rule, Areas: true, Segments: segment.Choice{List: v.opt.Segments}, Pages: lentPages{v.opt.Store}}
+	opt := audit.Options{About: v.opt.About, Rule: v.opt.Rule, Areas: true, Scores: true, Segments: segment.Choice{List: v.opt.Segments}, Pages: lentPages{v.opt.Store}}
 	if nearly != nil {
 		opt.Nearly = func(ctx context.Context) (*audit.Nearly, error) { return nearly(ctx, s) }
 	}
@@ -89,25 +89,27 @@ type auditView struct {
 	Filter auditFilter
 }
 
-// An auditFilter is the form that selects findings by host, section, segment and change.
+// An auditFilter is the form that selects findings by host, section, segment, language and change.
 type auditFilter struct {
 	audit.Filter
 	Path     string
 	Hosts    []string
 	Sections []string
 	Segments []string
-	Changes  []audit.Change // empty if the audit is not compared with an earlier crawl
+
+	Languages []string
+	Changes   []audit.Change // empty if the audit is not compared with an earlier crawl
 }
 
-// maxOptions is the maximum number of hosts, and of sections, that the form offers. It offers those
-// with the most URLs.
+// maxOptions is the maximum number of hosts, of sections and of languages that the form offers. It offers
+// those with the most URLs.
 const maxOptions = 200
 
 func filterOf(a *compared, r *http.Request) auditFilter {
 	q := r.URL.Query()
-	f := auditFilter{Filter: audit.Filter{Host: q.Get("host"), Section: q.Get("section"), Segment: q.Get("segment"), Change: audit.Change(q.Get("change"))}, Path: r.URL.Path}
-	f.Hosts, f.Sections, f.Segments = a.Hosts(), a.Sections(f.Host), a.Segments()
-	f.Hosts, f.Sections = f.Hosts[:min(len(f.Hosts), maxOptions)], f.Sections[:min(len(f.Sections), maxOptions)]
+	f := auditFilter{Filter: audit.Filter{Host: q.Get("host"), Section: q.Get("section"), Segment: q.Get("segment"), Lang: q.Get("language"), Change: audit.Change(q.Get("change"))}, Path: r.URL.Path}
+	few := func(all []string) []string { return all[:min(len(all), maxOptions)] }
+	f.Hosts, f.Sections, f.Languages, f.Segments = few(a.Hosts()), few(a.Sections(f.Host)), few(a.Languages()), a.Segments()
 	if a.Since() != nil {
 		f.Changes = audit.Changes
 	}
@@ -120,7 +122,7 @@ func (f auditFilter) On() bool { return f.Filter != audit.Filter{} }
 // Query returns the filter as a URL query that begins with a question mark. The caller may append
 // parameters. It returns "" if the filter leaves nothing out.
 func (f auditFilter) Query() string {
-	return with("", nil, "host", f.Host, "section", f.Section, "segment", f.Segment, "change", string(f.Change))
+	return with("", nil, "host", f.Host, "section", f.Section, "segment", f.Segment, "language", f.Lang, "change", string(f.Change))
 }
 
 // Changed is like Query, but for the rows with another change.

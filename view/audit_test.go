@@ -199,8 +199,14 @@ func TestSegments(t *testing.T) {
 	if body := get(t, server, "/audit/pages?segment=docs"); strings.Count(body, "/page/https") != 2 {
 		t.Errorf("the list of all URLs has other rows:\n%s", body)
 	}
-	if csv := get(t, server, "/audit.csv/pages"); !strings.Contains(csv, ",shop & more,") || !strings.Contains(csv, ",segment,") {
-		t.Errorf("CSV without segments:\n%s", csv)
+	if body := get(t, server, "/audit/pages?segment=docs&language=de"); strings.Count(body, "/page/https") != 1 || !strings.Contains(body, `<option value="de" selected>de</option>`) {
+		t.Errorf("the list of all URLs is not filtered by language:\n%s", body)
+	}
+	// The CSV file has all that skink report --about pages has.
+	for _, want := range []string{",shop & more,", ",segment,", ",link_score,anchors,", ",100.00,"} {
+		if csv := get(t, server, "/audit.csv/pages"); !strings.Contains(csv, want) {
+			t.Errorf("CSV without %s:\n%s", want, csv)
+		}
 	}
 	_, plain := newView(t, s, nil)
 	if body := get(t, plain, "/pages"); strings.Contains(body, "Segment") || !strings.Contains(body, "Language") {

@@ -67,7 +67,7 @@ type list struct {
 	Shape string
 
 	Languages, Segments []string
-	Segment             string
+	Segment, Lang       string
 }
 
 func queryOf(r *http.Request) query {
@@ -83,7 +83,7 @@ func queryOf(r *http.Request) query {
 func (v *View) pagesPage(ctx context.Context, r *http.Request) (*screen, error) {
 	form := r.URL.Query()
 	q := queryOf(r)
-	l := &list{Query: form, Search: form.Get("q"), Text: form.Get("in") == "text", Shape: form.Get("shape"), Verdicts: verdicts[1:], Kinds: kinds[1:], Segments: v.opt.Segments.Names(), Segment: q.segment}
+	l := &list{Query: form, Search: form.Get("q"), Text: form.Get("in") == "text", Shape: form.Get("shape"), Verdicts: verdicts[1:], Kinds: kinds[1:], Segments: v.opt.Segments.Names(), Segment: q.segment, Lang: q.lang}
 	read := v.index.progress()
 	var found selection
 	if l.Text && len(q.words) > 0 {

@@ -12,16 +12,18 @@ import (
 	"skink/store"
 )
 
-// An Area is a section of a host: the URLs whose path begins with the same folder, and that have the same segment.
+// An Area is a section of a host: the URLs whose path begins with the same folder, and that have the same segment and
+// language.
 type Area struct {
 	Host    string
 	Section string // first folder of the path, such as "/blog/"; "/" means that the URL is in no folder
 	Segment string // "" if the URLs have none
+	Lang    string // "" if it is not known
 }
 
-func (p *areas) of(rawURL string) Area {
-	area := Area{store.HostOf(rawURL), "/", p.segments.Of(rawURL)}
-	if u, err := url.Parse(rawURL); err == nil {
+func (p *areas) of(r *store.Record) Area {
+	area := Area{store.HostOf(r.URL), "/", p.segments.Of(r.URL), r.Lang}
+	if u, err := url.Parse(r.URL); err == nil {
 		if folder, _, below := strings.Cut(strings.TrimPrefix(u.EscapedPath(), "/"), "/"); below && folder != "" {
 			area.Section = "/" + folder + "/"
 		}
@@ -37,9 +39,9 @@ type areas struct {
 	segments segment.List
 }
 
-// add returns the index in p.all of the URL's area, and adds the area if it is new.
-func (p *areas) add(rawURL string) int32 {
-	area := p.of(rawURL)
+// add returns the index in p.all of the area of a record's URL, and adds the area if it is new.
+func (p *areas) add(r *store.Record) int32 {
+	area := p.of(r)
 	i, known := p.at[area]
 	if !known {
 		i = int32(len(p.all))
@@ -70,6 +72,12 @@ func (a *Audit) Sections(host string) []string {
 // Segments returns the names of the segments, in the order of the configuration.
 func (a *Audit) Segments() []string { return a.segments.Names() }
 
+// Languages returns the languages of the audited URLs, sorted by number of URLs, largest first. It
+// returns nil if Options.Areas was not set.
+func (a *Audit) Languages() []string {
+	return a.maxUsed(func(p Area) string { return p.Lang })
+}
+
 // maxUsed returns the distinct names of the areas, sorted by number of URLs, largest first. It
 // omits empty names.
 func (a *Audit) maxUsed(name func(Area) string) (names []string) {
@@ -89,25 +97,26 @@ func (a *Audit) maxUsed(name func(Area) string) (names []string) {
 	return names
 }
 
-// A Filter selects some rows of a finding. A field with the zero value matches all rows. Host,
-// Section and Segment need Options.Areas.
+// A Filter selects some rows of a finding. A field with the zero value matches all rows. All but
+// Change need Options.Areas.
 type Filter struct {
-	Host, Section, Segment string
-	Change                 Change
+	Host, Section, Segment, Lang string
+	Change                       Change
 }
 
 func (w Filter) matches(s *site, c compared) bool {
 	if w.Change != "" && c.change != w.Change {
 		return false
 	}
-	if w.Host == "" && w.Section == "" && w.Segment == "" {
+	if w = (Filter{w.Host, w.Section, w.Segment, w.Lang, ""}); w == (Filter{}) {
 		return true
 	}
 	if s.areas == nil {
 		return false
 	}
 	p := s.areas.all[s.pages[c.page].area]
-	return (w.Host == "" || p.Host == w.Host) && (w.Section == "" || p.Section == w.Section) && (w.Segment == "" || p.Segment == w.Segment)
+	return (w.Host == "" || p.Host == w.Host) && (w.Section == "" || p.Section == w.Section) &&
+		(w.Segment == "" || p.Segment == w.Segment) && (w.Lang == "" || p.Lang == w.Lang)
 }
 
 // covers reports whether the audit is about a URL, given by its index in site.pages. See Options.Segments.

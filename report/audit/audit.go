@@ -43,7 +43,7 @@ type Options struct {
 	AllFrom bool // keep up to a million links to broken and redirected URLs, instead of up to 100 to each
 
 	Since *Past // earlier crawl to compare the findings with; nil means none
-	Areas bool  // record the host, section and segment of each URL, for [Filter]
+	Areas bool  // record the host, section, segment and language of each URL, for [Filter]
 
 	Segments segment.Choice // segments of the site, which each list then has as a column; the audit is about the URLs of the chosen one
 
@@ -203,7 +203,7 @@ func (a *Audit) readRecords(ctx context.Context, s store.Reader) error {
 			continue // already read; a running crawl has revisited the URL in the meantime
 		}
 		if a.site.areas != nil {
-			a.site.pages[at].area = a.site.areas.add(r.URL)
+			a.site.pages[at].area = a.site.areas.add(r)
 		}
 		if a.past != nil {
 			p := &a.site.pages[at]

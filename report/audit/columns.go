@@ -91,7 +91,9 @@ func pages(a *Audit) *List {
 		Columns: brief(
 			linksColumn,
 			column("kind", "Kind", func(_ *subject, r *store.Record) any { return string(r.Kind) }),
-			statusColumn, verdictColumn, wordsColumn, urlColumn, titleColumn,
+			statusColumn, verdictColumn, wordsColumn,
+			column("language", "Language", func(_ *subject, r *store.Record) any { return text(r.Lang) }),
+			urlColumn, titleColumn,
 		).more(
 			column("findings", "Findings", func(_ *subject, r *store.Record) any {
 				var names []string
@@ -106,7 +108,6 @@ func pages(a *Audit) *List {
 			column("description_characters", "Description length", func(_ *subject, r *store.Record) any { return characters(r.Description) }).where((*subject).isPage),
 			column("heading", "Heading", func(_ *subject, r *store.Record) any { return text(firstOf(r.H1)) }),
 			column("headings", "Headings", func(_ *subject, r *store.Record) any { return int64(len(r.H1)) }).where((*subject).isPage),
-			column("language", "Language", func(_ *subject, r *store.Record) any { return text(r.Lang) }),
 			column("languages", "Other languages", func(_ *subject, r *store.Record) any { return languages(r) }),
 			column("author", "Author", func(_ *subject, r *store.Record) any { return text(r.Author) }),
 			column("published", "Published", func(_ *subject, r *store.Record) any { return text(r.PublishedAt) }),
