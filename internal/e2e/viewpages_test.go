@@ -26,7 +26,11 @@ func TestPagesInBrowser(t *testing.T) {
 	needBrowser(t)
 	dir := t.TempDir()
 	writeMixedPages(t, filepath.Join(dir, "pages"))
-	runIn(t, dir, "crawl", "--quiet", "--store", "store", "pages")
+	segments := "[segments]\n\"מדריך\" = \"^/hebrew\"\n\"A long name of a segment, which must not make any page wider\" = \"^/[a-m]\"\n"
+	if err := os.WriteFile(filepath.Join(dir, "skink.toml"), []byte(segments), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	runIn(t, dir, "crawl", "--quiet", "--store", "store", "--config", "skink.toml", "pages")
 	runIn(t, dir, "report", "--store", "store", "--format", "html", "--out", "duplicates.html")
 	runIn(t, dir, "report", "--store", "store", "--about", "audit", "--format", "html", "--out", "audit.html")
 	runIn(t, dir, "compare", "--html", "compared.html", "pages/long-a.html", "pages/long-b.html")
