@@ -12,53 +12,44 @@ import (
 	"skink/internal/session"
 )
 
-// backFlags are the flags of skink crawl for fetching URLs of an earlier run again: --retry tries
-// failed, blocked or left-out URLs again, and --recrawl revisits fetched pages.
-type backFlags struct {
-	retry    string
-	recrawl  string
-	schedule session.Schedule
-}
-
 const usualRetry = "failed,given-up"
 
-func addBackFlags(flags *pflag.FlagSet, goneAfter *int) *backFlags {
-	f := &backFlags{schedule: session.DefaultSchedule()}
-	flags.StringVar(&f.retry, "retry", "", "`STATES` fetch URLs in these states again (comma-separated): failed, given-up, blocked, outside, or all; --retry alone means failed,given-up")
+// addBackFlags adds the flags of skink crawl for fetching URLs of an earlier run again: --retry tries
+// failed, blocked or left-out URLs again, and --recrawl revisits fetched pages.
+func addBackFlags(flags *pflag.FlagSet, o *session.Options) {
+	b := &o.Again
+	flags.StringVar(&b.Retry, "retry", "", "`STATES` fetch URLs in these states again (comma-separated): failed, given-up, blocked, outside, or all; --retry alone means failed,given-up")
 	flags.Lookup("retry").NoOptDefVal = usualRetry
-	flags.StringVar(&f.recrawl, "recrawl", "", "`AGE` revisit pages that were last visited more than AGE ago, such as 36h or 7d; or, with due, as often as each seems to change")
-	flags.Var(lasting(&f.schedule.Least, 1, "longer than 0, such as 1h"), "recrawl-min", "with --recrawl due: wait at least this long between visits to a page")
-	flags.Var(lasting(&f.schedule.Most, 1, "longer than 0, such as 720h"), "recrawl-max", "with --recrawl due: wait at most this long between visits to a page")
-	flags.Var(whole(goneAfter, 1, "1 or more"), "gone-after", "treat a page as gone after this many failed visits in a row, or after a single response with status 404 or 410")
-	return f
+	flags.StringVar(&b.Recrawl, "recrawl", "", "`AGE` revisit pages that were last visited more than AGE ago, such as 36h or 7d; or, with due, as often as each seems to change")
+	flags.Var(lasting(&b.Schedule.Least, 1, "longer than 0, such as 1h"), "recrawl-min", "with --recrawl due: wait at least this long between visits to a page")
+	flags.Var(lasting(&b.Schedule.Most, 1, "longer than 0, such as 720h"), "recrawl-max", "with --recrawl due: wait at most this long between visits to a page")
+	flags.Var(whole(&o.GoneAfter, 1, "1 or more"), "gone-after", "treat a page as gone after this many failed visits in a row, or after a single response with status 404 or 410")
 }
 
-// heed checks the flags and returns which URLs the crawl must fetch again. pflag cannot give
+// settleBack checks the flags, and completes what the crawl must fetch again. pflag cannot give
 // --retry an optional value as a separate word, so in "skink crawl --retry failed" the word
-// "failed" ends up in args. If a word of args is a list of states, heed uses it as the value of
+// "failed" ends up in args. If a word of args is a list of states, settleBack uses it as the value of
 // --retry. rest is args without that word.
-func (f *backFlags) heed(args []string) (b session.Again, rest []string, err error) {
-	b.Schedule = f.schedule
-	if f.retry == usualRetry {
+func settleBack(b *session.Again, args []string) (rest []string, err error) {
+	if b.Retry == usualRetry {
 		if i := slices.IndexFunc(args, func(arg string) bool { _, err := parseStates(arg); return err == nil }); i >= 0 {
-			f.retry, args = args[i], slices.Delete(slices.Clone(args), i, i+1)
+			b.Retry, args = args[i], slices.Delete(slices.Clone(args), i, i+1)
 		}
 	}
-	if f.retry != "" {
-		if b.States, err = parseStates(f.retry); err != nil {
-			return b, args, err
+	if b.Retry != "" {
+		if b.States, err = parseStates(b.Retry); err != nil {
+			return args, err
 		}
 	}
-	if s := f.schedule; s.Least > s.Most {
-		return b, args, usagef("--recrawl-min %v is longer than --recrawl-max %v: try 1h and 720h", s.Least, s.Most)
+	if s := b.Schedule; s.Least > s.Most {
+		return args, usagef("--recrawl-min %v is longer than --recrawl-max %v: try 1h and 720h", s.Least, s.Most)
 	}
-	b.Retry, b.Recrawl, b.Due = f.retry, f.recrawl, f.recrawl == "due"
-	if b.Recrawl != "" && !b.Due {
-		if b.Age, err = parseAge(f.recrawl); err != nil {
-			return b, args, usagef("--recrawl %q: must be due, or an age such as 36h or 7d", f.recrawl)
+	if b.Due = b.Recrawl == "due"; b.Recrawl != "" && !b.Due {
+		if b.Age, err = parseAge(b.Recrawl); err != nil {
+			return args, usagef("--recrawl %q: must be due, or an age such as 36h or 7d", b.Recrawl)
 		}
 	}
-	return b, args, nil
+	return args, nil
 }
 
 func parseStates(text string) (states []frontier.State, err error) {

@@ -47,7 +47,6 @@ type crawlFlags struct {
 	opt    session.Options // options as set by the flags; settle completes them
 	store  *string
 	rule   *ruleFlags
-	again  *backFlags
 	memory *int64
 
 	audit            bool
@@ -75,7 +74,7 @@ func newCrawlFlags(flags *pflag.FlagSet) *crawlFlags {
 	flags.Var(lasting(&f.patience, 1, "longer than 0, such as 2m"), "store-patience", "if a database server does not respond, try again for this long before the crawl stops")
 	flags.StringVar(&o.Worker, "worker", "", "`NAME` name of this worker; workers that share a store need different names (default: machine name and process ID)")
 	flags.BoolVar(&f.opt.Add, "add", false, "add the seeds to a store that contains a finished crawl")
-	f.again = addBackFlags(flags, &f.opt.GoneAfter)
+	addBackFlags(flags, &f.opt)
 	flags.BoolVar(&f.opt.Forever, "forever", false, "with --recrawl due: when nothing is left to fetch, sleep until a page is due")
 	f.rule = addRuleFlags(flags)
 	flags.BoolVar(&f.audit, "audit", false, "fetch everything a site audit needs: sets --budget off, --links on and --check-assets, and also checks #fragments in links")
@@ -147,7 +146,6 @@ func newCrawlFlags(flags *pflag.FlagSet) *crawlFlags {
 	flags.StringArrayVar(&f.opt.MetricsHosts, "metrics-host", nil, "`NAME` with --metrics: also answer requests for this host name, such as the name of a service (repeatable)")
 	flags.Var(&f.view, "view", "`ADDR` show the running crawl in a browser, at this address, as skink view does")
 	flags.Lookup("view").NoOptDefVal = viewAddress
-	flags.Lookup("max-time").DefValue = "0" // help shows 0, as for the other limits without a default, instead of "0s"
 	flags.Var(oneOf(&f.logFormat, "text", "json"), "log-format", "write the progress and the summary as text or as JSON lines")
 	flags.BoolVar(&f.opt.LogURLs, "log-urls", false, "with --log-format json: also write a line for each URL, with its status and verdict")
 	flags.String("crawl-log", "", "`FILE` append a line for each request to this file, in the format of the crawl.log of Heritrix")
@@ -189,7 +187,7 @@ func (f *crawlFlags) start(ctx context.Context, con Console, out session.Output,
 	if err := outsideFolders(*f.store, opt.Seeds.Folders); err != nil {
 		return err
 	}
-	place := aboutToOpen(*f.store)
+	discard := discarder(*f.store)
 	s, err := openStore(ctx, *f.store, len(args)+len(opt.Own) > 0, 16+opt.Crawl.Parallel)
 	if err != nil {
 		if len(args)+len(opt.Own) == 0 && errors.Is(err, store.ErrNotExist) {
@@ -203,7 +201,7 @@ func (f *crawlFlags) start(ctx context.Context, con Console, out session.Output,
 	opt.Reload = func() (session.Options, func() error, error) { return f.reread(con.again) }
 	sum, err := f.crawl(ctx, out, opt, s)
 	if err = opt.Stopped(errors.Join(err, s.Close())); err != nil && !sum.Began {
-		err = errors.Join(err, place.discard())
+		err = errors.Join(err, discard())
 	}
 	if err == nil && sum.End.Interrupted && !(opt.Forever && sum.End.Ordered) { // an order is the usual end of a crawl that stays
 		return exitError(exitFailed)
@@ -336,7 +334,7 @@ func (f *crawlFlags) settle(args []string) (opt session.Options, seeds []string,
 			return opt, args, err
 		}
 	}
-	if opt.Again, args, err = f.again.heed(args); err != nil {
+	if args, err = settleBack(&opt.Again, args); err != nil {
 		return opt, args, err
 	}
 	opt.Wanted.Recrawl = opt.Again.Recrawl != ""

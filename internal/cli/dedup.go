@@ -25,6 +25,7 @@ import (
 	"skink/internal/newest"
 	"skink/internal/output"
 	"skink/internal/session"
+	"skink/internal/within"
 	"skink/report"
 	"skink/store"
 	"skink/store/badger"
@@ -57,7 +58,7 @@ type dedupFlags struct {
 	corpus  *corpusFlags
 	records *corpusOutFlags
 	keep    *keepFlags
-	within  *withinFlags
+	within  *within.Options
 	pairs   bool
 	memory  *int64
 	form    *report.Options
@@ -124,7 +125,7 @@ func (d *dedupRun) run(ctx context.Context, args []string) (err error) {
 	case d.keep.newest:
 		err = readTwice("--by-id", args)
 	case !d.records.given():
-	case d.within.unit != "":
+	case d.within.Unit != "":
 		err = readTwice("--within", args)
 	case !d.keep.first():
 		err = readTwice("--keep "+d.keep.keep, args)
@@ -132,7 +133,7 @@ func (d *dedupRun) run(ctx context.Context, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	if d.within.unit != "" {
+	if d.within.Unit != "" {
 		return d.cut(ctx, rule, in)
 	}
 	s, remove, err := d.openStore(ctx)

@@ -76,44 +76,33 @@ func (f *keepFlags) check(rule dedup.Rule) error {
 
 // over calls do with s and the texts of --against, with which the inputs are compared. It also passes the
 // settings of their stores, because the inputs are judged by the same rule; nil means those of the flags.
-func (d *dedupRun) over(ctx context.Context, s store.Store, do func(store.Store, *store.Settings) error) error {
-	var stores, files []string
-	for _, name := range d.keep.against {
-		if badger.IsStore(name) || frontier.HasScheme(name) && !bucket.IsAddress(name) {
-			stores = append(stores, name)
-		} else {
+func (d *dedupRun) over(ctx context.Context, s store.Store, do func(store.Store, *store.Settings) error) (err error) {
+	var files []string
+	var set *store.Settings // of the store that was opened last
+	var last string
+	for _, name := range slices.Backward(d.keep.against) {
+		if !badger.IsStore(name) && (!frontier.HasScheme(name) || bucket.IsAddress(name)) {
 			files = append(files, name)
+			continue
 		}
+		known, has, openErr := d.openKnown(ctx, name)
+		if openErr != nil {
+			return openErr
+		}
+		defer func() { err = keepFirst(err, known.Close()) }()
+		if set != nil {
+			set.Selectors, set.Reselected = has.Selectors, has.Reselected // texts of other hosts may have other selectors
+			if !reflect.DeepEqual(*set, has) {
+				return usagef("--against: %s and %s were created with different settings, so texts cannot be compared with both: run skink dedup once for each", name, last)
+			}
+		}
+		s, set, last = overlay.New(s, known), &has, name
 	}
-	return d.overStores(ctx, s, stores, func(s store.Store, set *store.Settings) error {
-		if len(files) == 0 {
-			return do(s, set)
-		}
-		return d.overFiles(ctx, s, files, set, do)
-	})
-}
-
-func (d *dedupRun) overStores(ctx context.Context, s store.Store, names []string, do func(store.Store, *store.Settings) error) (err error) {
-	if len(names) == 0 {
-		return do(s, nil)
+	if files == nil {
+		return do(s, set)
 	}
-	last := len(names) - 1
-	known, set, err := d.openKnown(ctx, names[last])
-	if err != nil {
-		return err
-	}
-	defer func() { err = keepFirst(err, known.Close()) }()
-	return d.overStores(ctx, overlay.New(s, known), names[:last], func(s store.Store, first *store.Settings) error {
-		if first == nil {
-			return do(s, &set)
-		}
-		has := *first
-		has.Selectors, has.Reselected = set.Selectors, set.Reselected // texts of other hosts may have other selectors
-		if !reflect.DeepEqual(has, set) {
-			return usagef("--against: %s and %s were created with different settings, so texts cannot be compared with both: run skink dedup once for each", names[0], names[last])
-		}
-		return do(s, first)
-	})
+	slices.Reverse(files)
+	return d.overFiles(ctx, s, files, set, do)
 }
 
 // overFiles reads the texts of files into a temporary store, and calls do with s over it.

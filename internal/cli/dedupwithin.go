@@ -15,13 +15,6 @@ import (
 	"skink/report"
 )
 
-// withinFlags are the flags for removing parts of texts, instead of whole texts.
-type withinFlags struct {
-	unit  within.Unit // "" means whole texts
-	words int
-	left  float64
-}
-
 // defaultWithinWords is more than most headings and names have.
 const defaultWithinWords = 10
 
@@ -31,12 +24,13 @@ var withinRules = []flagRule{
 	{"within", ignores, "min-words,scheme,top", "they are about whole texts; see --within-words"},
 }
 
-func addWithinFlags(flags *pflag.FlagSet) *withinFlags {
-	f := &withinFlags{words: defaultWithinWords}
-	flags.Var(oneOf(&f.unit, within.Paragraph, within.Line, within.Sentence), "within", "remove from each text the paragraphs, lines or sentences that occur before, instead of whole texts")
-	flags.Var(whole(&f.words, 1, "1 or more"), "within-words", "`N` with --within: keep parts with fewer words than this, such as headings")
-	flags.Var(ratio(&f.left, 0, "a number from 0 to 1"), "min-left", "with --within: drop a text if less than this share of its words is left, or none")
-	return f
+// addWithinFlags adds the flags for removing parts of texts, instead of whole texts. Without --within, Unit is "".
+func addWithinFlags(flags *pflag.FlagSet) *within.Options {
+	o := &within.Options{Words: defaultWithinWords}
+	flags.Var(oneOf(&o.Unit, within.Paragraph, within.Line, within.Sentence), "within", "remove from each text the paragraphs, lines or sentences that occur before, instead of whole texts")
+	flags.Var(whole(&o.Words, 1, "1 or more"), "within-words", "`N` with --within: keep parts with fewer words than this, such as headings")
+	flags.Var(ratio(&o.Left, 0, "a number from 0 to 1"), "min-left", "with --within: drop a text if less than this share of its words is left, or none")
+	return o
 }
 
 // cut removes the parts of the texts that occur before.
@@ -46,9 +40,9 @@ func (d *dedupRun) cut(ctx context.Context, rule dedup.Rule, in *corpus.Inputs) 
 	}
 	in.Documents = session.DocumentsOf(d.rule.settings(), *d.memory)
 	defer in.Documents.Close()
-	opt := within.Options{Unit: d.within.unit, Rule: rule, Words: d.within.words, Left: d.within.left,
-		Memory: *d.memory, Documents: in.Documents, InPlace: d.records.dir != "",
-		Files: ingest.FileOptions{Bad: d.reading.isBad, Passed: d.reading.passed.Add, Lacks: d.con.lacks}}
+	opt := *d.within
+	opt.Rule, opt.Memory, opt.Documents, opt.InPlace = rule, *d.memory, in.Documents, d.records.dir != ""
+	opt.Files = ingest.FileOptions{Bad: d.reading.isBad, Passed: d.reading.passed.Add, Lacks: d.con.lacks}
 	var cuts *within.Cuts
 	err = showWhile(d.con, d.quiet, func() string { return report.Bytes(in.Read()) + " read" }, func() (err error) {
 		cuts, err = within.Find(ctx, in, opt)
@@ -71,7 +65,7 @@ func (d *dedupRun) cut(ctx context.Context, rule dedup.Rule, in *corpus.Inputs) 
 	n := func(parts int) string { return report.Grouped(parts) }
 	if !d.quiet {
 		fmt.Fprintf(d.con.Err, "%s: %s unique, %s cut, %s dropped; %ss: %s kept, %s exact, %s near; records without text: %s%s\n", report.Counted(t.Unique+t.Cut+t.Dropped, "text"),
-			n(t.Unique), n(t.Cut), n(t.Dropped), d.within.unit, n(t.Kept.Parts), n(t.Exact.Parts), n(t.Near.Parts), n(t.NoText), d.reading.rest())
+			n(t.Unique), n(t.Cut), n(t.Dropped), d.within.Unit, n(t.Kept.Parts), n(t.Exact.Parts), n(t.Near.Parts), n(t.NoText), d.reading.rest())
 	}
 	if d.con.files.Of("--out") == nil { // the records go to standard output
 		return nil
@@ -81,7 +75,7 @@ func (d *dedupRun) cut(ctx context.Context, rule dedup.Rule, in *corpus.Inputs) 
 			return writeLine(w, t)
 		}
 		_, err := fmt.Fprintf(w, "texts         %10s\n  unique      %10s\n  cut         %10s\n  dropped     %10s\n%-12s  %10s  %12s words\n  kept        %10s  %12s words\n  exact       %10s  %12s words removed\n  near        %10s  %12s words removed\n",
-			n(t.Unique+t.Cut+t.Dropped), n(t.Unique), n(t.Cut), n(t.Dropped), d.within.unit+"s", n(t.Kept.Parts+t.Exact.Parts+t.Near.Parts), n(t.Kept.Words+t.Exact.Words+t.Near.Words),
+			n(t.Unique+t.Cut+t.Dropped), n(t.Unique), n(t.Cut), n(t.Dropped), d.within.Unit+"s", n(t.Kept.Parts+t.Exact.Parts+t.Near.Parts), n(t.Kept.Words+t.Exact.Words+t.Near.Words),
 			n(t.Kept.Parts), n(t.Kept.Words), n(t.Exact.Parts), n(t.Exact.Words), n(t.Near.Parts), n(t.Near.Words))
 		return err
 	})

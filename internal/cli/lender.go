@@ -17,12 +17,11 @@ import (
 // open for reading. If another process asks who has the store, it closes it as soon as no read goes on.
 type lender struct {
 	name, by string // the store, and what other processes are told about this one
-	messages io.Writer
 
-	mu      sync.Mutex
-	current *loan // guarded by mu: the open store; nil means that the store is closed
-	warned  bool  // guarded by mu: whether messages about opening the store have been printed; they are not repeated
-	done    bool  // guarded by mu: whether the lender is closed
+	mu       sync.Mutex
+	messages io.Writer // guarded by mu: takes the messages about opening the store, which are not repeated
+	current  *loan     // guarded by mu: the open store; nil means that the store is closed
+	done     bool      // guarded by mu: whether the lender is closed
 }
 
 type loan struct {
@@ -71,20 +70,17 @@ func (l *lender) take(ctx context.Context) (*loan, error) {
 
 // open opens the store. The caller must hold mu.
 func (l *lender) open(ctx context.Context) error {
-	messages := l.messages
-	if l.warned {
-		messages = io.Discard
-	}
-	s, err := openToRead(ctx, l.name, messages)
+	s, err := openToRead(ctx, l.name, l.messages)
 	if err != nil {
 		return err
 	}
-	if !l.warned {
-		warn(l.messages, s.loss)
+	warn(l.messages, s.loss)
+	l.messages = io.Discard
+	opened, lasts := &loan{readStore: s}, freeAfter
+	if opened.isSnapshot() {
+		lasts = renewAfter
 	}
-	l.warned = true
-	opened := &loan{readStore: s}
-	opened.lent = time.AfterFunc(opened.lasts(), func() { l.drop(opened) })
+	opened.lent = time.AfterFunc(lasts, func() { l.drop(opened) })
 	l.current = opened
 	if opened.isSnapshot() || isShared(l.name) {
 		return nil
@@ -99,13 +95,6 @@ func (l *lender) open(ctx context.Context) error {
 func (s *loan) isSnapshot() bool {
 	_, remote := s.Reader.(*remote.Reader)
 	return remote
-}
-
-func (s *loan) lasts() time.Duration {
-	if s.isSnapshot() {
-		return renewAfter
-	}
-	return freeAfter
 }
 
 func (l *lender) giveBack(s *loan) {

@@ -191,35 +191,23 @@ func outsideFolders(name string, folders []string) error {
 	return nil
 }
 
-// A newStore records whether a file or folder existed at a path before a command opened a store
-// there, so that discard removes exactly what the command created.
-type newStore struct {
-	dir      string
-	born     bool // whether there was no store in dir before
-	madeByUs bool // whether the folder dir did not exist before
-}
-
-func aboutToOpen(dir string) newStore {
-	if isShared(dir) { // never remove a store on a server, because other workers may be using it by now
-		return newStore{}
+// discarder returns a function that removes a store which the command creates in dir afterwards. It removes nothing
+// that exists now.
+func discarder(dir string) (discard func() error) {
+	if isShared(dir) || badger.IsStore(dir) { // other workers may be using a store on a server by the time it would be removed
+		return func() error { return nil }
 	}
-	_, err := os.Stat(dir)
-	return newStore{dir: dir, born: !badger.IsStore(dir), madeByUs: errors.Is(err, fs.ErrNotExist)}
-}
-
-// discard removes a store that the command has just created, but not one that existed before.
-func (n newStore) discard() error {
-	if !n.born {
-		return nil
+	_, before := os.Stat(dir)
+	return func() error {
+		files, err := os.ReadDir(dir)
+		for _, f := range files {
+			err = errors.Join(err, os.RemoveAll(filepath.Join(dir, f.Name())))
+		}
+		if errors.Is(before, fs.ErrNotExist) {
+			err = errors.Join(err, os.Remove(dir))
+		}
+		return err
 	}
-	files, err := os.ReadDir(n.dir)
-	for _, f := range files {
-		err = errors.Join(err, os.RemoveAll(filepath.Join(n.dir, f.Name())))
-	}
-	if n.madeByUs {
-		err = errors.Join(err, os.Remove(n.dir))
-	}
-	return err
 }
 
 func openError(dir string, err error, toRead bool) error {

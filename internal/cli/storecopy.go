@@ -101,11 +101,11 @@ func openAside(ctx context.Context, name string) (a aside, err error) {
 		if err != nil {
 			return a, err
 		}
-		place := aboutToOpen(name)
+		discard := discarder(name)
 		s, err := open(dir, badger.Options{Create: true})
 		remove := func() error {
 			_, err := badger.RewriteIn(name)
-			return errors.Join(err, place.discard())
+			return errors.Join(err, discard())
 		}
 		return aside{s, func() error { return untilFree(ctx, func() error { return badger.TakeRewritten(name) }) }, remove}, err
 	}

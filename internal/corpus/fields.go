@@ -62,21 +62,77 @@ func (f *Fields) Check() error {
 	return nil
 }
 
-// joined returns the text of the first of the usual fields that value finds, or of all the fields that the user
-// has named. A text of value is valid until its next call. field is the first field found, or "".
-func (f *Fields) joined(value func(field string) (text []byte, ok bool, err error)) (text []byte, field string, err error) {
-	for _, name := range f.textNames() {
-		one, ok, err := value(name)
+// A source has the fields of a record.
+type source interface {
+	// find returns the text of a string, nothing for null, and the JSON of any other value. The value may be
+	// stored in buffer. kind is that of [valueKind].
+	find(field string, buffer *[]byte) (value []byte, kind string, ok bool)
+	names(yield func(string) bool)
+}
+
+// take returns the text of a record, with its name. If none of the usual fields is there, the error is ErrNoText, and
+// only the text is missing.
+func (f *Fields) take(ask extract.Options, s source) (t Text, err error) {
+	buffer := buffers.Get().(*[]byte)
+	defer giveBack(buffer) // textOf copies what it keeps
+	private, kind, _ := s.find(privateField, buffer)
+	t.Private = kind == "boolean" && string(private) == "true"
+	if t.URL, err = f.name(s, buffer); err != nil {
+		return t, err
+	}
+	text, field, err := f.joined(s, buffer)
+	switch {
+	case err != nil:
+		return t, err
+	case field == "" && len(f.Text) > 0:
+		return t, fmt.Errorf("the field %s is missing; %s", orList(f.Text), itHas(s.names))
+	case field == "":
+		return t, fmt.Errorf("%w (%s); %s", ErrNoText, orList(textFields), itHas(s.names))
+	}
+	read := textOf(ask, t.URL, text, fieldType(field))
+	read.Private = t.Private
+	return read, nil
+}
+
+// name returns "" if no field of the record contains a name.
+func (f *Fields) name(s source, buffer *[]byte) (string, error) {
+	for _, field := range f.idNames() {
+		value, kind, ok := s.find(field, buffer)
 		switch {
-		case err != nil || ok && len(f.Text) < 2:
-			return one, name, err
-		case ok && field == "":
+		case !ok && f.ID != "":
+			return "", fmt.Errorf("the field %q is missing; %s", f.ID, itHas(s.names))
+		case !ok || len(value) == 0:
+		case kind == "string" || kind == "number":
+			return string(value), nil
+		case f.ID != "" || field == "url":
+			return "", notString(field, kind)
+		}
+	}
+	return "", nil
+}
+
+// joined returns the text of the first of the usual fields that s has, or of all the fields that the user
+// has named. field is the first field found, or "".
+func (f *Fields) joined(s source, buffer *[]byte) (text []byte, field string, err error) {
+	for _, name := range f.textNames() {
+		one, kind, ok := s.find(name, buffer)
+		switch {
+		case !ok:
+		case kind != "string" && kind != "null":
+			return nil, name, notString(name, kind)
+		case len(f.Text) < 2:
+			return one, name, nil
+		case field == "":
 			text, field = slices.Clone(one), name
-		case ok:
+		default:
 			text = append(append(text, "\n\n"...), one...)
 		}
 	}
 	return text, field, nil
+}
+
+func notString(field, kind string) error {
+	return fmt.Errorf("%q is %s instead of a string", field, withArticle(kind))
 }
 
 func (f *Fields) read(ask extract.Options, raw []byte) (Text, error) {
@@ -88,13 +144,12 @@ func (f *Fields) read(ask extract.Options, raw []byte) (Text, error) {
 	case err != nil:
 		return Text{}, fmt.Errorf(`not JSON: %w: each line must be an object such as {"url","text"} or {"url","html"}`, err)
 	}
-	name, err := f.name(members)
-	if err != nil {
-		return Text{}, err
+	t, err := f.take(ask, members)
+	if errors.Is(err, ErrNoText) { // a line of a skink feed lacks fields that its page lacks or that were not stored
+		if verdict, _ := members.value("verdict"); valueKind(verdict) == "string" {
+			err = nil
+		}
 	}
-	t, err := f.text(ask, name, members)
-	private, _ := members.value(privateField)
-	t.Private = string(private) == "true"
 	if f.Rank != "" {
 		rank, _ := members.field(f.Rank)
 		t.Fields = f.rankOf(rank)
@@ -110,55 +165,6 @@ func (f *Fields) rankOf(value []byte) json.RawMessage {
 	return slices.Concat([]byte{'{'}, appendJSON(nil, f.Rank), []byte{':'}, value, []byte{'}'})
 }
 
-// name returns "" if no field of the line contains a name.
-func (f *Fields) name(members members) (string, error) {
-	for _, field := range f.idNames() {
-		raw, ok := members.field(field)
-		switch kind := valueKind(raw); {
-		case !ok || kind == "null":
-		case kind == "string":
-			s, err := stringOf(field, new([]byte), raw)
-			if err != nil || len(s) > 0 {
-				return string(s), err
-			}
-		case kind == "number":
-			return string(raw), nil
-		case f.ID != "" || field == "url":
-			return "", fmt.Errorf("%q is %s instead of a string", field, withArticle(kind))
-		}
-	}
-	if _, ok := members.field(f.ID); f.ID != "" && !ok {
-		return "", fmt.Errorf("the field %q is missing; %s", f.ID, itHas(members.names))
-	}
-	return "", nil
-}
-
-// text returns the text of a line. A line of a skink feed may have no text, because a feed omits
-// fields that a page lacks or that were not stored.
-func (f *Fields) text(ask extract.Options, name string, members members) (Text, error) {
-	buffer := buffers.Get().(*[]byte)
-	defer giveBack(buffer) // textOf copies what it keeps
-	text, field, err := f.joined(func(field string) ([]byte, bool, error) {
-		raw, ok := members.field(field)
-		if !ok {
-			return nil, false, nil
-		}
-		text, err := stringOf(field, buffer, raw)
-		return text, true, err
-	})
-	if err != nil || field != "" {
-		return textOf(ask, name, text, fieldType(field)), err
-	}
-	switch verdict, _ := members.value("verdict"); {
-	case len(f.Text) > 0:
-		return Text{}, fmt.Errorf("the field %s is missing; %s", orList(f.Text), itHas(members.names))
-	case valueKind(verdict) == "string":
-		return Text{URL: name}, nil
-	}
-	return Text{}, fmt.Errorf("%w (%s); %s", ErrNoText, orList(textFields), itHas(members.names))
-}
-
-// buffers is a pool of memory for the text of a line.
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
 // giveBack returns a buffer to the pool, unless it is too large to keep.
@@ -174,19 +180,6 @@ func fieldType(field string) string {
 		return "text/html; charset=utf-8"
 	}
 	return "text/plain; charset=utf-8"
-}
-
-// stringOf returns the value of a string field. The value null counts as "". The result may be
-// stored in buffer.
-func stringOf(field string, buffer *[]byte, raw []byte) ([]byte, error) {
-	switch kind := valueKind(raw); kind {
-	case "string":
-		return unquotedIn(buffer, raw), nil
-	case "null":
-		return nil, nil
-	default:
-		return nil, fmt.Errorf("%q is %s instead of a string", field, withArticle(kind))
-	}
 }
 
 var valueKinds = map[jsontext.Kind]string{'"': "string", '{': "object", '[': "array", 't': "boolean", 'f': "boolean", 'n': "null", '0': "number"}

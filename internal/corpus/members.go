@@ -53,6 +53,17 @@ func (m members) field(name string) (value []byte, ok bool) {
 	return nil, false
 }
 
+func (m members) find(field string, buffer *[]byte) (value []byte, kind string, ok bool) {
+	value, ok = m.field(field)
+	switch kind = valueKind(value); kind {
+	case "string":
+		value = unquotedIn(buffer, value)
+	case "null":
+		value = nil
+	}
+	return value, kind, ok
+}
+
 func (m members) names(yield func(string) bool) {
 	for i := range m {
 		name := string(m[i].name)

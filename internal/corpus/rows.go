@@ -52,57 +52,31 @@ func (in *Inputs) readRows(i input, file *os.File, yield func(*Record, error) bo
 	return true
 }
 
-func (f *Fields) readRow(ask extract.Options, row *table.Row) (Text, error) {
-	name, err := f.nameOfRow(row)
-	if err != nil {
-		return Text{}, err
+// A rowSource has the fields of a row of a table.
+type rowSource struct{ *table.Row }
+
+func (r rowSource) find(column string, _ *[]byte) (value []byte, kind string, ok bool) {
+	v, ok := r.Value(column)
+	switch v := v.(type) {
+	case nil:
+		return nil, "null", ok
+	case string:
+		return []byte(v), "string", ok
+	case float64:
+		return fmt.Append(nil, v), "fraction", ok // not a name of a record, unlike whole numbers
 	}
-	text, column, err := f.joined(func(column string) ([]byte, bool, error) {
-		value, ok := row.Value(column)
-		text, isString := value.(string)
-		if !isString && value != nil {
-			return nil, ok, fmt.Errorf("column %q is not a string", column)
-		}
-		return []byte(text), ok, nil
-	})
-	switch {
-	case err != nil:
-		return Text{}, err
-	case column != "":
-		t := textOf(ask, name, text, fieldType(column))
-		private, _ := row.Value(privateField)
-		t.Private = private == true
-		if value, ok := row.Value(f.Rank); ok {
-			rank, err := json.Marshal(value)
-			t.Fields = f.rankOf(rank)
-			return t, err
-		}
-		return t, nil
-	case len(f.Text) > 0:
-		return Text{}, fmt.Errorf("column %s is missing; %s", orList(f.Text), itHas(slices.Values(row.Schema().Names())))
-	}
-	return Text{}, fmt.Errorf("%w (%s); %s", ErrNoText, orList(textFields), itHas(slices.Values(row.Schema().Names())))
+	value, _ = json.Marshal(v) // of these types, it fails for none
+	return value, valueKind(value), ok
 }
 
-// nameOfRow returns "" if no column contains a name for the row.
-func (f *Fields) nameOfRow(row *table.Row) (string, error) {
-	for _, column := range f.idNames() {
-		switch value, ok := row.Value(column); v := value.(type) {
-		case string:
-			if v != "" {
-				return v, nil
-			}
-		case int64:
-			return fmt.Sprint(v), nil
-		case nil:
-			if !ok && f.ID != "" {
-				return "", fmt.Errorf("column %q is missing; %s", f.ID, itHas(slices.Values(row.Schema().Names())))
-			}
-		default:
-			if f.ID != "" {
-				return "", fmt.Errorf("column %q is neither a string nor a number", column)
-			}
-		}
+func (r rowSource) names(yield func(string) bool) { slices.Values(r.Schema().Names())(yield) }
+
+func (f *Fields) readRow(ask extract.Options, row *table.Row) (Text, error) {
+	t, err := f.take(ask, rowSource{row})
+	if value, ok := row.Value(f.Rank); ok && err == nil {
+		var rank []byte
+		rank, err = json.Marshal(value)
+		t.Fields = f.rankOf(rank)
 	}
-	return "", nil
+	return t, err
 }

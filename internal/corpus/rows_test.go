@@ -76,9 +76,10 @@ func TestRows(t *testing.T) {
 		fields Fields
 		want   string
 	}{
-		{Fields{Text: []string{"n"}}, `row 1: column "n" is not a string`},
-		{Fields{Text: []string{"abstract"}}, `row 1: column "abstract" is missing; the record has "id", "n", "share", "text"`},
-		{Fields{ID: "doi"}, `row 1: column "doi" is missing; the record has "id", "n", "share", "text"`},
+		{Fields{Text: []string{"n"}}, `row 1: "n" is a number instead of a string`},
+		{Fields{Text: []string{"abstract"}}, `row 1: the field "abstract" is missing; the record has "id", "n", "share", "text"`},
+		{Fields{ID: "share"}, `row 1: "share" is a fraction instead of a string`},
+		{Fields{ID: "doi"}, `row 1: the field "doi" is missing; the record has "id", "n", "share", "text"`},
 		{Fields{ID: "n", Text: []string{"text"}}, "0: Text 0 with ä"},
 		{Fields{ID: "id", Text: []string{"text"}}, "doc0: Text 0 with ä"},
 		{Fields{ID: "n", Text: []string{"id", "lacking", "text"}}, "0: doc0\nText 0 with ä"},
