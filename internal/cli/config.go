@@ -203,7 +203,7 @@ func addOwnFlags(s *access.Seed, flags *pflag.FlagSet) {
 	})
 	flags.Var(oneOf(&s.Scope, crawler.ScopeHost, crawler.ScopeDomain, crawler.ScopePrefix, crawler.ScopeAny), "scope", "")
 	flags.Var(whole(&s.MaxDepth, 1, "1 or more"), "max-depth", "")
-	flags.Var(&number[int]{&s.Priority, "int", parseWhole[int], strconv.Itoa, "a whole number", 0, 7, "0 to 7"}, "priority", "")
+	flags.Var(&number[int]{&s.Priority, "N", parseWhole[int], strconv.Itoa, "a whole number", 0, 7, "0 to 7"}, "priority", "")
 	flags.Var(expressions(&s.Include), "include", "")
 	flags.Var(expressions(&s.Exclude), "exclude", "")
 }

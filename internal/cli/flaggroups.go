@@ -76,7 +76,5 @@ func (c command) groups(flags *pflag.FlagSet) []flagGroup {
 	if groups, ok := flagGroups[c.name]; ok {
 		return groups
 	}
-	var names []string
-	flags.VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-	return []flagGroup{{heading: "Flags", common: names}}
+	return []flagGroup{{heading: "Flags", common: namesOf(visible(flags), func(f *pflag.Flag) string { return f.Name })}}
 }

@@ -126,7 +126,7 @@ func flagColumn(f *pflag.Flag) string {
 	if f.Shorthand != "" {
 		short = "-" + f.Shorthand + ", "
 	}
-	value := valueName(f)
+	value, _ := pflag.UnquoteUsage(f) // if only some words are accepted, these, such as "text|json"
 	switch {
 	case value == "":
 		return "  " + short + "--" + f.Name
@@ -134,21 +134,6 @@ func flagColumn(f *pflag.Flag) string {
 		return "  " + short + "--" + f.Name + "[=" + value + "]"
 	}
 	return "  " + short + "--" + f.Name + " " + value
-}
-
-// valueName returns the name of a flag's value in the help, such as "FILE", or "" if the flag takes
-// no value. If only some words are accepted, it returns them joined with |, such as "text|json".
-func valueName(f *pflag.Flag) string {
-	name, _ := pflag.UnquoteUsage(f)
-	switch name {
-	case "int":
-		return "N"
-	case "float":
-		return "NUMBER"
-	case "duration", "size":
-		return strings.ToUpper(name)
-	}
-	return name
 }
 
 func flagText(f *pflag.Flag) string {

@@ -85,7 +85,7 @@ func TestUsageTexts(t *testing.T) {
 	for _, c := range commands() {
 		flags, _ := c.newFlags()
 		flags.VisitAll(func(f *pflag.Flag) {
-			if name := valueName(f); strings.HasPrefix(name, "string") || strings.Contains(f.Value.Type(), "tring") && !strings.HasPrefix(f.Usage, "`") {
+			if name, _ := pflag.UnquoteUsage(f); strings.HasPrefix(name, "string") || strings.Contains(f.Value.Type(), "tring") && !strings.HasPrefix(f.Usage, "`") {
 				t.Errorf("skink %s --%s: the usage %q does not begin with the name of the value in back quotes", c.name, f.Name, f.Usage)
 			}
 			if text := flagText(f); len(text) > 140 || strings.Contains(text, "\n") {

@@ -132,10 +132,7 @@ func (f *outFlags) writeSome(to *output.File, w io.Writer, write func(w io.Write
 	if err := write(c); err != nil {
 		return err
 	}
-	if c.n > 0 {
-		return pack.Close()
-	}
-	if to.Exists() {
+	if c.n == 0 && to.Exists() {
 		return errNothing
 	}
 	return pack.Close()

@@ -80,23 +80,16 @@ func addSeed(all *session.Seeds, raw string) error {
 	if err != nil {
 		return usageError{Err: err}
 	}
-	if namesUser(raw) {
+	if namesUser.MatchString(raw) {
 		return usagef("a URL on %s contains a user name or password, which skink does not send: try %s", frontier.HostOf(u), u)
 	}
 	all.URLs = append(all.URLs, u)
 	return nil
 }
 
-// namesUser reports whether a URL contains a user name, as in https://user@example.org/. The
-// canonical form lacks it.
-func namesUser(raw string) bool {
-	_, rest, _ := strings.Cut(raw, ":")
-	rest = strings.TrimLeft(rest, `/\`)
-	if end := strings.IndexAny(rest, `/\?#`); end >= 0 {
-		rest = rest[:end]
-	}
-	return strings.Contains(rest, "@")
-}
+// namesUser matches a URL that contains a user name, as in https://user@example.org/. The canonical form
+// lacks it.
+var namesUser = regexp.MustCompile(`^[^:]*:[/\\]*[^/\\?#]*@`)
 
 // readList adds the URLs in a list to all, one per line. A # at the beginning of a line or after a
 // space begins a comment. The list is in UTF-8, or in UTF-16 with a byte order mark, which some

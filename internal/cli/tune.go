@@ -54,10 +54,10 @@ func setupTune(flags *pflag.FlagSet) func(context.Context, Console, []string) er
 	}
 	flags.Var(f.forms, "form", "`FORM` try only this form, as in skink crawl --form (repeatable)")
 	flags.Var(several(&f.units, f.units), "unit", "`word|char` try only shingles that consist of words (word) or of characters (char) (repeatable)")
-	flags.Var(&list{kind: "int", commas: true, add: f.addShingle}, "shingle", "try only shingles of these lengths, separated by commas (default: 1 to 12 words, 4 to 50 characters)")
+	flags.Var(&list{kind: "N", commas: true, add: f.addShingle}, "shingle", "try only shingles of these lengths, separated by commas (default: 1 to 12 words, 4 to 50 characters)")
 	flags.Var(f.measures, "measure", "`MEASURE` try only this measure of similarity (repeatable)")
 	flags.BoolVar(&f.json, "json", false, "print the result as a JSON object")
-	flags.Var(&list{kind: "float64", commas: true, add: f.addSimilarity}, "similarity", "try only these similarities (default: 0.05 to 1 in steps of 0.01)")
+	flags.Var(&list{kind: "NUMBER", commas: true, add: f.addSimilarity}, "similarity", "try only these similarities (default: 0.05 to 1 in steps of 0.01)")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "do not show progress")
 	return f.run
 }

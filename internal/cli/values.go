@@ -55,19 +55,19 @@ func (n *number[T]) Set(text string) error {
 // whole returns the value of a flag that accepts integers no smaller than least, which bounds
 // describes.
 func whole[T int | int64](to *T, least T, bounds string) *number[T] {
-	return &number[T]{to, "int", parseWhole[T], func(n T) string { return fmt.Sprint(n) }, "a whole number", least, math.MaxInt, bounds}
+	return &number[T]{to, "N", parseWhole[T], func(n T) string { return fmt.Sprint(n) }, "a whole number", least, math.MaxInt, bounds}
 }
 
 // lasting returns the value of a flag that accepts durations no shorter than least, which bounds
 // describes.
 func lasting(to *time.Duration, least time.Duration, bounds string) *number[time.Duration] {
-	return &number[time.Duration]{to, "duration", parseDuration, time.Duration.String, "a duration, such as 500ms, 2s or 7d", least, math.MaxInt64, bounds}
+	return &number[time.Duration]{to, "DURATION", parseDuration, time.Duration.String, "a duration, such as 500ms, 2s or 7d", least, math.MaxInt64, bounds}
 }
 
 // size returns the value of a flag that accepts a number of bytes no smaller than least, such as
 // 500, 64KB, 10MB or 1GB. One KB is 1024 bytes. bounds describes the accepted numbers.
 func size(to *int64, least int64, bounds string) *number[int64] {
-	return &number[int64]{to, "size", parseSize, report.Size, wantSize, least, math.MaxInt64, bounds}
+	return &number[int64]{to, "SIZE", parseSize, report.Size, wantSize, least, math.MaxInt64, bounds}
 }
 
 const wantSize = "a size, such as 500KB or 10MB"
@@ -102,7 +102,7 @@ func (r rate) Set(text string) error {
 func ratio(to *float64, least float64, bounds string) *number[float64] {
 	format := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 	parse := func(text string) (float64, error) { return strconv.ParseFloat(text, 64) }
-	return &number[float64]{to, "float64", parse, format, "a number, such as 0.8", least, 1, bounds}
+	return &number[float64]{to, "NUMBER", parse, format, "a number, such as 0.8", least, 1, bounds}
 }
 
 // similarity returns the value of a flag that accepts a resemblance, up to 1.
@@ -119,24 +119,20 @@ func parseWhole[T int | int64](text string) (T, error) {
 	return T(n), err
 }
 
-var units = []struct {
-	name  string
-	bytes int64
-}{{"GB", 1 << 30}, {"MB", 1 << 20}, {"KB", 1 << 10}, {"G", 1 << 30}, {"M", 1 << 20}, {"K", 1 << 10}, {"B", 1}}
+var sizes = regexp.MustCompile(`^(\+?\d+)\s*([KMG]?)B?$`)
 
+// parseSize parses a number of bytes, such as "500", "500KB" or "10 M". A kilobyte has 1,024 bytes.
 func parseSize(text string) (int64, error) {
-	number, unit := strings.ToUpper(strings.TrimSpace(text)), int64(1)
-	for _, u := range units {
-		if cut, ok := strings.CutSuffix(number, u.name); ok {
-			number, unit = cut, u.bytes
-			break
-		}
-	}
-	n, err := strconv.ParseInt(strings.TrimSpace(number), 10, 64)
-	if err != nil || n < 0 || n > (1<<62)/unit {
+	parts := sizes.FindStringSubmatch(strings.ToUpper(strings.TrimSpace(text)))
+	if parts == nil {
 		return 0, strconv.ErrSyntax
 	}
-	return n * unit, nil
+	shift := 10 * strings.Index(" KMG", parts[2]) // 0 without a unit
+	n, err := strconv.ParseInt(parts[1], 10, 64)
+	if err != nil || n > 1<<62>>shift {
+		return 0, strconv.ErrRange
+	}
+	return n << shift, nil
 }
 
 // parseDuration parses a duration such as "500ms" or "36h", or a number of days or weeks such as

@@ -17,3 +17,16 @@ func TestParseDuration(t *testing.T) {
 		}
 	}
 }
+
+func TestParseSize(t *testing.T) {
+	for text, want := range map[string]int64{"0": 0, "500": 500, " 7b ": 7, "2k": 2 << 10, "3 KB": 3 << 10, "4M": 4 << 20, "5gb": 5 << 30, "4294967296G": 1 << 62} {
+		if got, err := parseSize(text); err != nil || got != want {
+			t.Errorf("%s: got %v, %v; want %v", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", "B", "-1", "1.5GB", "1TB", "5 bytes", "0x10", "4294967297G", "99999999999999999999"} {
+		if got, err := parseSize(text); err == nil {
+			t.Errorf("%q: got %v, want an error", text, got)
+		}
+	}
+}
