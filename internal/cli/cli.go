@@ -82,6 +82,14 @@ func commandNamed(name string) (c command, ok bool) {
 // code 2.
 type usageError = session.UsageError
 
+// asUsage makes an error one of the command line. It returns nil for nil.
+func asUsage(err error) error {
+	if err == nil {
+		return nil
+	}
+	return usageError{Err: err}
+}
+
 func usagef(format string, args ...any) error { return usageError{Err: fmt.Errorf(format, args...)} }
 
 // An exitError makes the process exit with this code without printing a message.

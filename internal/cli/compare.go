@@ -31,7 +31,6 @@ type compareFlags struct {
 	rule  *ruleFlags
 	json  bool
 	check bool
-	html  string
 	fetch crawler.Options // options for fetching a page
 }
 
@@ -41,7 +40,7 @@ func setupCompare(flags *pflag.FlagSet) func(context.Context, Console, []string)
 	_ = flags.MarkHidden("scheme") // the output shows the results of all schemes
 	flags.BoolVar(&f.json, "json", false, "print the result as a JSON object")
 	flags.BoolVar(&f.check, "check", false, "exit with code 3 if the two pages are not duplicates")
-	flags.StringVar(&f.html, "html", "", "`FILE` write to this file an HTML page that shows both texts with the shared passages highlighted")
+	flags.String("html", "", "`FILE` write to this file an HTML page that shows both texts with the shared passages highlighted")
 	isOutput(flags, "html", fileOutput, "")
 	addPrivateFlag(flags, &f.fetch)
 	return f.run

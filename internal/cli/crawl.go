@@ -135,7 +135,7 @@ func newCrawlFlags(flags *pflag.FlagSet) *crawlFlags {
 	flags.Var(size(&o.MaxFileSize, 1, wantSize), "max-file-size", "do not read images, style sheets, scripts, fonts, media and downloads that are larger than this (default: --max-size)")
 	f.memory = addMemoryFlag(flags, memoryUsage)
 	flags.StringVar(&o.UserAgent, "user-agent", o.UserAgent, "`TEXT` send this User-Agent header")
-	f.proxy = addProxyFlags(flags)
+	f.proxy = addProxyFlags(flags, o)
 	flags.Var(onOff{&o.Cookies}, "cookies", "keep the cookies of sites during the run, for sites that require them")
 	flags.StringVar(&f.contact, "contact", "", "`CONTACT` add this URL or email address to the User-Agent header, so that site owners can reach you")
 	flags.BoolVar(&o.IgnoreNoFollow, "ignore-nofollow", false, "follow links even if the page has a robots meta tag with nofollow; use this only for your own sites")

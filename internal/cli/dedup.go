@@ -169,10 +169,7 @@ func (d *dedupRun) find(ctx context.Context, in *corpus.Inputs) error {
 	if err := in.Find(ctx); err != nil {
 		return fmt.Errorf("dedup: %w", err)
 	}
-	if err := d.con.files.Inputs(in.Among); err != nil {
-		return usageError{Err: err}
-	}
-	return nil
+	return asUsage(d.con.files.Inputs(in.Among))
 }
 
 // openStore opens the store of --store, or creates a temporary store. Call remove after closing the

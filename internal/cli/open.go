@@ -55,10 +55,7 @@ func fullAddress(name string) string {
 
 func addressOf(name string) (postgres.Address, error) {
 	at, err := postgres.ParseAddress(fullAddress(name))
-	if err != nil {
-		return at, usageError{Err: err}
-	}
-	return at, nil
+	return at, asUsage(err)
 }
 
 // A storeName is the value of a flag that names a store.

@@ -82,13 +82,11 @@ func addOutFlags(flags *pflag.FlagSet) *outFlags {
 
 // standsAlone declares the inputs of a command, and claims standard output for its result.
 func standsAlone(con Console, inputs []string) error {
-	if err := con.files.Input(inputs...); err != nil {
-		return usageError{Err: err}
+	err := con.files.Input(inputs...)
+	if err == nil {
+		_, err = con.files.Claim("the printed result", "-", "")
 	}
-	if _, err := con.files.Claim("the printed result", "-", ""); err != nil {
-		return usageError{Err: err}
-	}
-	return nil
+	return asUsage(err)
 }
 
 // write calls the write function with a writer to the --out file or object, or to standard output.

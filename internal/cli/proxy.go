@@ -13,17 +13,16 @@ import (
 )
 
 type proxyFlags struct {
-	proxies  []string
-	ca       string
-	insecure []string
+	proxies []string
+	ca      string
 }
 
-func addProxyFlags(flags *pflag.FlagSet) *proxyFlags {
+func addProxyFlags(flags *pflag.FlagSet, o *crawler.Options) *proxyFlags {
 	f := &proxyFlags{}
 	flags.StringArrayVar(&f.proxies, "proxy", nil, "`URL` connect to hosts through this http, https or socks5 proxy; env uses the proxies set in HTTP_PROXY and HTTPS_PROXY (repeatable)")
 	flags.StringVar(&f.ca, "ca-file", "", "`FILE` also trust the certificate authorities in this PEM file")
 	isOutput(flags, "ca-file", inputFile, "")
-	flags.StringArrayVar(&f.insecure, "insecure", nil, "`HOST` accept any certificate of this host, which then gets no passwords, cookies or other secrets (repeatable)")
+	flags.StringArrayVar(&o.Insecure, "insecure", nil, "`HOST` accept any certificate of this host, which then gets no passwords, cookies or other secrets (repeatable)")
 	return f
 }
 
@@ -42,12 +41,11 @@ func (f *proxyFlags) apply(o *crawler.Options) error {
 	if o.Proxies.FromEnv && len(o.Proxies.List) > 0 {
 		return usagef("--proxy env and another --proxy cannot be used together: omit one")
 	}
-	for _, host := range f.insecure {
+	for _, host := range o.Insecure {
 		if host == "" || strings.ContainsAny(host, "*/@ ,") {
 			return usagef("--insecure %q: must be the name of one host, such as intern.example.org or intern.example.org:8443", host)
 		}
 	}
-	o.Insecure = f.insecure
 	if f.ca == "" {
 		return nil
 	}

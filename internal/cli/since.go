@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -105,10 +106,7 @@ func (f *sinceFlags) keep(ctx context.Context, con Console, storeName string, la
 	if !f.given() {
 		return nil
 	}
-	from := string(last)
-	if last == "" {
-		from = sinceStart
-	}
+	from := cmp.Or(string(last), sinceStart)
 	fmt.Fprintf(con.Err, "next time, continue with: skink export --store %s --since %s\n", harmless.Quoted(storeName), harmless.Quoted(from))
 	if f.cursor == "" || last == "" {
 		return nil

@@ -146,10 +146,8 @@ func isNew(ctx context.Context, con Console, name string) error {
 		case err != nil && !errors.Is(err, fs.ErrNotExist):
 			return err
 		}
-		if _, err := con.files.ClaimFolder("the copy", name, true); err != nil {
-			return usageError{Err: err}
-		}
-		return nil
+		_, err := con.files.ClaimFolder("the copy", name, true)
+		return asUsage(err)
 	}
 	at, err := addressOf(name)
 	if err != nil {

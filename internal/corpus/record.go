@@ -72,11 +72,7 @@ func (r *Record) Place() string {
 	if r.archived != nil {
 		return fmt.Sprintf("%s, record at offset %d", input{name: r.Input}, r.archived.offset)
 	}
-	unit := cmp.Or(r.unit, "line")
-	if r.row != nil {
-		unit = "row"
-	}
-	return fmt.Sprintf("%s, %s %d", input{name: r.Input}, unit, r.Line)
+	return fmt.Sprintf("%s, %s %d", input{name: r.Input}, cmp.Or(r.unit, "line"), r.Line)
 }
 
 // Source returns FILE:LINE if the record is a line of a file. It returns "" if the record is a

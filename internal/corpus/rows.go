@@ -41,7 +41,7 @@ func (in *Inputs) readRows(i input, file *os.File, yield func(*Record, error) bo
 			return failed(err)
 		}
 		n++
-		record := &Record{Input: i.name, Line: n, row: row, fields: in.Fields}
+		record := &Record{Input: i.name, Line: n, unit: "row", row: row, fields: in.Fields}
 		if most := in.maxRecord(); row.Size() > most {
 			record.row, record.bad = nil, tooLong(most)
 		}

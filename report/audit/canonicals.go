@@ -114,11 +114,7 @@ func hreflang(a *Audit) *List {
 			column("is", "Translation is", func(s *subject, _ *store.Record) any { return endsWith(&s.other.Record) }).where((*subject).hasOther),
 		).more(
 			column("names", "Translations listed there", func(s *subject, _ *store.Record) any {
-				var all []string
-				for _, alt := range s.other.Record.Alternates {
-					all = append(all, alt.Lang+" "+alt.URL)
-				}
-				return listed(all)
+				return listedOf(s.other.Record.Alternates, func(alt store.Alternate) string { return alt.Lang + " " + alt.URL })
 			}).where((*subject).hasOther),
 			column("languages", "Languages", func(_ *subject, r *store.Record) any { return languages(r) }),
 		),
@@ -258,11 +254,10 @@ func alternateFaults(r *store.Record) (names []string) {
 // languageOfOther returns a table cell with the languages for which the page declares the other
 // page of its entry as its version.
 func languageOfOther(s *subject, r *store.Record) any {
-	var langs []string
-	for _, alt := range r.Alternates {
+	return listedOf(r.Alternates, func(alt store.Alternate) string {
 		if alt.URL == s.other.Record.URL {
-			langs = append(langs, alt.Lang)
+			return alt.Lang
 		}
-	}
-	return listed(langs)
+		return ""
+	})
 }

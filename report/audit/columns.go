@@ -95,13 +95,7 @@ func pages(a *Audit) *List {
 			column("language", "Language", func(_ *subject, r *store.Record) any { return text(r.Lang) }),
 			urlColumn, titleColumn,
 		).more(
-			column("findings", "Findings", func(_ *subject, r *store.Record) any {
-				var names []string
-				for _, f := range a.Of(r) {
-					names = append(names, f.FullName())
-				}
-				return listed(names)
-			}),
+			column("findings", "Findings", func(_ *subject, r *store.Record) any { return listedOf(a.Of(r), (*Finding).FullName) }),
 			alikeColumn, repeatsColumn, indexedColumn, canonicalColumn,
 			column("title_characters", "Title length", func(_ *subject, r *store.Record) any { return characters(r.Title) }).where((*subject).isPage),
 			column("description", "Description", func(_ *subject, r *store.Record) any { return text(r.Description) }),
@@ -166,11 +160,16 @@ func listed(all []string) any {
 }
 
 func languages(r *store.Record) any {
-	var all []string
-	for _, alt := range r.Alternates {
-		all = append(all, alt.Lang)
+	return listedOf(r.Alternates, func(alt store.Alternate) string { return alt.Lang })
+}
+
+// listedOf is like listed for the texts of values.
+func listedOf[T any](all []T, text func(T) string) any {
+	var texts []string
+	for _, v := range all {
+		texts = append(texts, text(v))
 	}
-	return listed(all)
+	return listed(texts)
 }
 
 func indexed(r *store.Record) any {
