@@ -38,6 +38,7 @@ func markOf(host string) string { return "learned/since/" + host }
 type Book struct {
 	keeper Keeper
 	Budget bool            // whether to postpone URLs that are not worth fetching; set before use
+	Audit  bool            // whether to probe each folder; set before use
 	Exempt map[string]bool // hosts that the book learns nothing about and whose URLs it does not clean; set before use
 
 	Shared bool // whether other workers may claim a host after this one has released it; set before use
@@ -246,6 +247,7 @@ func (b *Book) Judged(ctx context.Context, url string, v Verdict) error {
 		return nil
 	}
 	return b.use(ctx, host, func(e *entry) {
+		v.Audit = b.Audit
 		e.site.Judged(url, v)
 		e.verdicts++
 	})

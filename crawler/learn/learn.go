@@ -87,6 +87,7 @@ type Verdict struct {
 	Thin    bool          // whether the page has too few words to be compared
 	Changed bool          // whether the page had different words at the previous visit
 	Soft    bool          // whether the page is an error page with status 200; see [Soft]
+	Audit   bool          // whether one page is reason enough for a probe; see [Soft]
 }
 
 func (v *Verdict) title() uint64 {

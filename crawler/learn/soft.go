@@ -2,6 +2,7 @@ package learn
 
 import (
 	"slices"
+	"strings"
 )
 
 // # Soft 404
@@ -19,12 +20,16 @@ import (
 //   - several of its pages are copies of one leader;
 //   - manyThin of its pages are too short to be compared;
 //   - several of its pages share a title that several others do not have;
-//   - a revisited page has become a copy, too short, or completely different.
+//   - a revisited page has become a copy, too short, or completely different;
+//   - in a crawl with an audit, a folder of names has more than fewOthers pages that are not copies.
 //
 // A false alarm costs one request. The response counts as a soft 404 only if several pages of the
 // pattern have the same text. A single page may be a real page that the server shows for unknown
 // URLs too, such as the last page of a list. The URLs of the pages must also differ in each part
 // that may identify the text; see [ProbeOf]. Package ingest compares the text of pages.
+//
+// In an audit, one page is enough in a folder of names if fewOthers pages have other titles. Its text
+// must not be that of a page outside the folder, such as the home page. Half of the probes are for folders.
 //
 // The evidence depends only on the records of the pages, in commit order, and is stored with the
 // host. So a restarted crawl decides as the interrupted one would have.
@@ -36,6 +41,8 @@ import (
 const (
 	several  = 4 // how many pages with the same text, leader or title count as evidence
 	manyThin = 8 // how many pages too short to be compared count as evidence
+
+	fewOthers = 3 // how many pages of a folder must have other titles than a single soft 404
 
 	maxSofts  = 128      // maximum number of a host's patterns with evidence
 	maxProbes = 32       // maximum number of probes of a host
@@ -58,6 +65,7 @@ type Soft struct {
 	Real   string   `json:"real,omitempty"`   // the canonical URL that the response declares
 	Holds  bool     `json:"holds,omitempty"`  // several pages have the same text as the response, so every page with this text is a soft 404
 	Pages  int64    `json:"pages,omitempty"`  // number of pages recorded as soft 404s
+	Audit  bool     `json:"audit,omitempty"`  // an audit crawled this folder of names, so one page with the response's text may be enough for Holds
 	Turned []string `json:"turned,omitempty"` // pages that became copies, too short, or completely different
 	Others []string `json:"others,omitempty"` // pages with titles that differ from that of the response
 
@@ -115,7 +123,17 @@ func (h *Host) doubt(a *address, v *Verdict) {
 	}
 	if !s.Holds {
 		h.suspect(s, s.remember(url, v))
+		if s.Audit = s.Audit || v.Audit && a.isName(); s.Audit && s.Probe == "" && h.Probes < maxProbes/2 {
+			if n := len(s.titled(func(string) bool { return true })); n > fewOthers && n < maxGroups {
+				h.suspect(s, []string{url})
+			}
+		}
 	}
+}
+
+// isName reports whether an address has no parameters and its last segment is neither a number nor a hash.
+func (a *address) isName() bool {
+	return a.names == "" && strings.HasPrefix(a.shape[lastSegment(a.shape):], "{word}")
 }
 
 // errs reports whether the response is a real error, or is too long. In either case the pattern has
@@ -246,6 +264,14 @@ func (h *Host) examined(probe string) {
 	h.Pending = slices.DeleteFunc(h.Pending, func(pattern string) bool { return h.Softs[pattern].Probe == probe })
 }
 
+// isEnough reports whether the pages with the text of the response are soft 404s although they are few.
+func (s *Soft) isEnough(said []string) bool {
+	others := s.titled(func(title string) bool { return title != nameOf(s.Words) })
+	return s.Audit && len(said) > 0 && len(others) >= fewOthers && !slices.ContainsFunc(s.Alike, func(g oneText) bool {
+		return !SamePattern(g.Text, said[0]) && slices.ContainsFunc(said, func(url string) bool { return slices.Contains(g.Of, url) })
+	})
+}
+
 // hold records pages with the same text as the response, and returns those that are soft 404s. It
 // sets Holds when there are enough such pages.
 func (s *Soft) hold(said []string) (counts []string) {
@@ -256,7 +282,7 @@ func (s *Soft) hold(said []string) (counts []string) {
 	for _, url := range said {
 		all = addTo(all, url, len(all)+1)
 	}
-	if len(all) >= several && !tied(all, s.except(all)) {
+	if (len(all) >= several || s.isEnough(all)) && !tied(all, s.except(all)) {
 		s.Holds = true
 		s.Said, s.Alike, s.Thin, s.Titles = nil, nil, nil, nil
 		return all

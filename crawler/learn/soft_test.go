@@ -285,3 +285,39 @@ func TestSoftTeaches(t *testing.T) {
 		t.Errorf("%d pages have the text of a probe, want 40", pages)
 	}
 }
+
+// TestSoftOfAudit checks that an audit probes a folder of names with four pages, and that one page is enough there. Without
+// an audit, for numbers, and for a copy of a page elsewhere, one page is not enough.
+func TestSoftOfAudit(t *testing.T) {
+	for _, c := range []struct {
+		name         string
+		audit        bool
+		form, leader string
+		probed, held bool
+	}{
+		{"a folder", true, "/docs/%c", "", true, true},
+		{"no audit", false, "/docs/%c", "", false, false},
+		{"parameters", true, "/docs?id=%c", "", false, false},
+		{"numbers", true, "/docs/%d", "", false, false},
+		{"the home page", true, "/docs/%c", site + "/", true, false},
+		{"a copy in the folder", true, "/docs/%c", site + "/docs/z", true, true},
+	} {
+		h := NewHost()
+		url := func(i int) string { return site + fmt.Sprintf(c.form, 'a'+i) }
+		for i := range 4 {
+			h.Judged(url(i), Verdict{Title: title(uint64(i)), Audit: c.audit})
+		}
+		h.Judged(url(4), Verdict{Leader: c.leader, Title: title(9), Audit: c.audit})
+		s := h.Softs[Shape(url(0))]
+		if (s.Probe != "") != c.probed {
+			t.Errorf("%s: the probe is %q", c.name, s.Probe)
+		}
+		if !c.probed {
+			continue
+		}
+		h.answered(Soft{Probe: s.Probe, Status: 200, Words: 9, Text: "We are sorry."})
+		if got := s.hold([]string{url(4)}); (len(got) == 1) != c.held || s.Holds != c.held {
+			t.Errorf("%s: %q are soft 404s", c.name, got)
+		}
+	}
+}

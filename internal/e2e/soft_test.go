@@ -21,6 +21,7 @@ type softSite struct {
 	dead   []string                     // links to missing pages
 	answer func(r *http.Request) string // body of the response for a missing page; "" means status 404
 	found  bool                         // the missing pages must be recognised as soft 404s
+	audit  bool                         // crawled with --audit, which asks each folder for one URL that cannot exist
 	probes int                          // largest number of requested URLs to which no page links
 }
 
@@ -99,7 +100,7 @@ func (s *softSite) crawl(t *testing.T) (asked map[string]int, failed map[string]
 	}))
 	defer server.Close()
 	store := filepath.Join(t.TempDir(), "store")
-	run(t, "crawl", "--quiet", "--store", store, "--delay", "0", "--parallel", "1", "--budget", "off", "--allow-private", "127.0.0.0/8", server.URL+"/")
+	run(t, "crawl", "--quiet", "--store", store, "--delay", "0", "--parallel", "1", "--budget", "off", "--allow-private", "127.0.0.0/8", fmt.Sprintf("--audit=%v", s.audit), server.URL+"/")
 	out, _ := run(t, "status", "--store", store, "--urls", "failed")
 	for line := range strings.Lines(out) {
 		url, why, _ := strings.Cut(line, "\t")
@@ -234,6 +235,8 @@ func softSites() []softSite {
 			}
 			return softPage("Timeline", softWords(url, 5)+list)
 		}), answer: always(softPage("Timeline", "All events"+list)), probes: 1},
+		{name: "one of a folder in an audit", pages: pages(links("/page/%s", 9), titled), dead: []string{"/page/missing"}, answer: always(softPage("Not found", apology)), found: true, audit: true, probes: 1},
+		{name: "one of a folder, and the home page is the answer", pages: pages(links("/page/%s", 9), titled), dead: []string{"/home"}, audit: true, probes: 2},
 		{name: "the last page of a list", pages: pages(number("/list?page=%d", 1, 30), func(url string) string { return softPage("List", softWords(url, 30)) }), probes: 1},
 	}
 	for i := range all {

@@ -433,7 +433,7 @@ func (r *run) book(folders []folder.Site) *learn.Book {
 		return nil
 	}
 	book := ingest.NewBook(r.store)
-	book.Budget, book.Shared = r.opt.Budget, r.store.Shared
+	book.Budget, book.Audit, book.Shared = r.opt.Budget, r.opt.Audit, r.store.Shared
 	book.Exempt = map[string]bool{}
 	for _, f := range folders {
 		book.Exempt[f.Host] = true
