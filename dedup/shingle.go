@@ -74,11 +74,17 @@ func (s Shingling) Append(dst []uint64, t *Text) []uint64 {
 	if s.Unit == Chars {
 		units = t.chars()
 	}
+	return Roll(dst, units, s.K)
+}
+
+// Roll appends the hash of each k consecutive units to dst. Fewer units have one hash together, and no
+// units have none. The units are themselves hashes, such as those of [Text.Numbers].
+func Roll(dst, units []uint64, k int) []uint64 {
 	n := len(units)
 	if n == 0 {
 		return dst
 	}
-	k := min(s.K, n)
+	k = min(k, n)
 	dst = slices.Grow(dst, n-k+1)
 	var window, drop uint64 = 0, 1 // window is the hash of the last k units, and drop is base^k
 	for _, h := range units[:k] {

@@ -15,20 +15,18 @@ import (
 	"skink/report"
 )
 
-// defaultWithinWords is more than most headings and names have.
-const defaultWithinWords = 10
-
 var withinRules = []flagRule{
 	{"within-words,min-left", modifies, "within", ""},
 	{"within", excludes, "store,by-id,against,pairs,keep,statistics,decontaminate,rule=containment,format=csv,format=html", "parts of texts are removed, and no text is judged"},
+	{"within=run", ignores, "similarity,shingle,unit", "the words of a run are the same"},
 	{"within", ignores, "min-words,scheme,top", "they are about whole texts; see --within-words"},
 }
 
 // addWithinFlags adds the flags for removing parts of texts, instead of whole texts. Without --within, Unit is "".
 func addWithinFlags(flags *pflag.FlagSet) *within.Options {
-	o := &within.Options{Words: defaultWithinWords}
-	flags.Var(oneOf(&o.Unit, within.Paragraph, within.Line, within.Sentence), "within", "remove from each text the paragraphs, lines or sentences that occur before, instead of whole texts")
-	flags.Var(whole(&o.Words, 1, "1 or more"), "within-words", "`N` with --within: keep parts with fewer words than this, such as headings")
+	o := &within.Options{}
+	flags.Var(oneOf(&o.Unit, within.Paragraph, within.Line, within.Sentence, within.Run), "within", "remove from each text the paragraphs, lines, sentences or runs of words that occur before")
+	flags.Var(whole(&o.Words, 1, "1 or more"), "within-words", "`N` with --within: keep parts with fewer words (10, or 50 for runs)")
 	flags.Var(ratio(&o.Left, 0, "a number from 0 to 1"), "min-left", "with --within: drop a text if less than this share of its words is left, or none")
 	return o
 }
@@ -64,8 +62,12 @@ func (d *dedupRun) cut(ctx context.Context, rule dedup.Rule, in *corpus.Inputs) 
 	}
 	n := func(parts int) string { return report.Grouped(parts) }
 	if !d.quiet {
-		fmt.Fprintf(d.con.Err, "%s: %s unique, %s cut, %s dropped; %ss: %s kept, %s exact, %s near; records without text: %s%s\n", report.Counted(t.Unique+t.Cut+t.Dropped, "text"),
-			n(t.Unique), n(t.Cut), n(t.Dropped), d.within.Unit, n(t.Kept.Parts), n(t.Exact.Parts), n(t.Near.Parts), n(t.NoText), d.reading.rest())
+		parts := fmt.Sprintf("%s kept, %s exact, %s near", n(t.Kept.Parts), n(t.Exact.Parts), n(t.Near.Parts))
+		if opt.Unit == within.Run {
+			parts = n(t.Exact.Parts) + " removed"
+		}
+		fmt.Fprintf(d.con.Err, "%s: %s unique, %s cut, %s dropped; %ss: %s; records without text: %s%s\n", report.Counted(t.Unique+t.Cut+t.Dropped, "text"),
+			n(t.Unique), n(t.Cut), n(t.Dropped), opt.Unit, parts, n(t.NoText), d.reading.rest())
 	}
 	if d.con.files.Of("--out") == nil { // the records go to standard output
 		return nil

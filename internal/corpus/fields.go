@@ -145,8 +145,9 @@ func (f *Fields) read(ask extract.Options, raw []byte) (Text, error) {
 		return Text{}, fmt.Errorf(`not JSON: %w: each line must be an object such as {"url","text"} or {"url","html"}`, err)
 	}
 	t, err := f.take(ask, members)
-	if errors.Is(err, ErrNoText) { // a line of a skink feed lacks fields that its page lacks or that were not stored
-		if verdict, _ := members.value("verdict"); valueKind(verdict) == "string" {
+	if errors.Is(err, ErrNoText) { // a line of a skink feed lacks fields that its page lacks, or all if the page is gone
+		change, _ := members.value("change")
+		if verdict, _ := members.value("verdict"); valueKind(verdict) == "string" || string(change) == `"gone"` {
 			err = nil
 		}
 	}

@@ -38,6 +38,7 @@ var budgets = map[string]int{
 	"internal/corpus":       2_800,
 	"internal/ingest":       4_600,
 	"internal/session":      4_375,
+	"internal/within":       725,
 	"report":                2_170,
 	"report/audit":          4_100,
 	"store":                 1_710,

@@ -83,7 +83,7 @@ var table = map[string]struct {
 	"internal/newest":             {[]string{"dedup", "document", "extract", "internal/corpus", "internal/ingest", "internal/join"}, nil},
 	"internal/decontaminate":      {[]string{"base/harmless", "dedup", "extract", "internal/corpus", "report"}, nil},
 	"internal/archive":            {[]string{"crawler", "crawler/wire", "dedup", "frontier", "internal/corpus", "internal/ingest", "store", "store/disk", "warc", "base/batcher", "base/lock"}, nil},
-	"internal/within":             {[]string{"dedup", "document", "extract", "extract/passage", "internal/corpus", "internal/ingest", "internal/join", "internal/output", "store", "store/precedence"}, nil},
+	"internal/within":             {[]string{"base/splitmix", "dedup", "document", "extract", "extract/passage", "internal/corpus", "internal/ingest", "internal/join", "internal/output", "store", "store/precedence"}, nil},
 	"internal/join":               {[]string{"dedup", "store", "base/lru", "base/priority", "internal/output", "store/disk"}, nil},
 	"internal/complete":           {[]string{"report/audit", "dedup", "store", "base/lru", "internal/join", "internal/memory", "store/precedence"}, nil},
 	"internal/monitor":            {[]string{"base/loopback"}, []string{"github.com/prometheus/client_golang"}},

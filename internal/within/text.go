@@ -10,6 +10,7 @@ import (
 	"iter"
 	"math"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 
@@ -30,7 +31,13 @@ const (
 	Line      Unit = "line"
 	// Sentence divides paragraphs at the ends of sentences; see [passage.Sentences].
 	Sentence Unit = "sentence"
+	// Run finds all copies of enough consecutive words, wherever they begin and end.
+	Run Unit = "run"
 )
+
+// DefaultPart is the default of the minimum length of a paragraph, a line or a sentence, in words. Most headings
+// and names have fewer.
+const DefaultPart = 10
 
 // starts returns the places of a text at which its parts begin, in ascending order. The first is 0.
 func (u Unit) starts(text string) []int {
@@ -74,21 +81,31 @@ type text struct {
 	Name  string // [corpus.Text.URL]
 	Plain bool   // if nothing is removed, the record is written as it is
 	Words int    // of all parts
-	Parts []part // those with enough words
+	Parts []part // those with enough words; with runs, those that are gone
 
-	withheld uint8  // see [precedence.Withheld]
-	verdict  string // "" if the text has no words
+	Withheld uint8 // see [precedence.Withheld]
+
+	verdict string   // "" if the text has no words
+	words   []uint64 // with runs, the hash of each word
 }
 
 // A part is a part of a text with enough words to be removed.
 type part struct {
-	Start, End int // in bytes
+	Start, End int // in bytes; those of a run are in words before the text is cut
 	Words      int
 
 	hash  dedup.Hash // of the canonical text
 	set   dedup.Set  // shingles
 	alike float64    // resemblance to the first occurrence, or exact; 0 if the part stays
 	first string     // name of the text with the first occurrence
+}
+
+// size returns how many numbers the parts of a text take, or its words.
+func (t *text) size(unit Unit) int {
+	if unit == Run {
+		return t.Words + 1
+	}
+	return len(t.Parts)
 }
 
 var canons = sync.Pool{New: func() any { return new(dedup.Text) }}
@@ -99,17 +116,23 @@ func (c *Cuts) measure(r *corpus.Record, read *corpus.Text) *text {
 	if read.Doc == nil {
 		return t
 	}
-	t.withheld = uint8(precedence.Withheld(&store.Record{NoIndex: read.Doc.NoIndex, Private: read.Private}))
+	t.Withheld = uint8(precedence.Withheld(&store.Record{NoIndex: read.Doc.NoIndex, Private: read.Private}))
 	canon := canons.Get().(*dedup.Text)
 	defer canons.Put(canon)
 	whole := read.Doc.Text
+	if c.opt.Unit == Run {
+		c.opt.Rule.Read(canon, whole, read.Doc.Lang)
+		t.Words, t.words = canon.Len(), slices.Clone(canon.Numbers())
+		c.mark(t.words)
+		return t
+	}
 	starts := append(c.opt.Unit.starts(whole), len(whole))
 	for i := 1; i < len(starts); i++ {
 		p := part{Start: starts[i-1], End: starts[i]}
 		c.opt.Rule.Read(canon, whole[p.Start:p.End], read.Doc.Lang)
 		p.Words = canon.Len()
 		t.Words += p.Words
-		if p.Words >= max(c.opt.Words, 1) {
+		if p.Words >= c.opt.Words {
 			p.hash, p.set = canon.Hash(), c.opt.Rule.Set(canon)
 			t.Parts = append(t.Parts, p)
 		}
@@ -138,7 +161,9 @@ func (s *spool) close() error {
 	if s.done == nil {
 		return nil
 	}
-	return s.done()
+	done := s.done
+	s.done = nil
+	return done()
 }
 
 func (s *spool) add(numbers ...uint64) (err error) {

@@ -1,5 +1,5 @@
-// Package within finds the parts of texts, such as paragraphs, that occur before in a corpus, and removes
-// them. [Find] reads the corpus once, and [Cuts.Write] reads it again and writes what is left.
+// Package within finds the parts of texts, such as paragraphs or runs of words, that occur before in a corpus,
+// and removes them. [Find] reads the corpus once, and [Cuts.Write] reads it again and writes what is left.
 //
 // # How parts are found
 //
@@ -8,7 +8,8 @@
 // corpus are numbered in its order. A part is exact if an earlier part has the same canonical text. The
 // remaining parts are clustered as texts are with --keep first, but exactly: in their order, a part that is
 // in no cluster leads one, which gets all later parts that resemble it enough. A part of a record never
-// leads one of a record that is withheld less, because an output might then contain neither.
+// leads one of a record that is withheld less, because an output might then contain neither. Runs are found
+// in another way; see runs.go.
 //
 // Nothing that grows with the corpus is in memory, but a byte for each part. Temporary files have the places
 // of the parts, and their shingles. Hashes, pairs and names are sorted on disk, so all files are read from
@@ -46,7 +47,7 @@ import (
 type Options struct {
 	Unit      Unit
 	Rule      dedup.Rule         // a part is near if its resemblance to an earlier one is at least the similarity
-	Words     int                // minimum number of words of a part that may be removed, at least 1
+	Words     int                // minimum number of words of a part that may be removed; 0 means DefaultPart, or DefaultRun
 	Left      float64            // a record goes if less than this share of its words is left, 0 to 1, or if none is
 	Memory    int64              // memory of the process in bytes, about which the run tries to stay
 	Documents *document.Reader   // reads PDF and other documents; may be nil
@@ -78,14 +79,16 @@ type Cuts struct {
 	opt      Options
 	in       *corpus.Inputs
 	ask      extract.Options // how texts are read
-	state    []uint8         // for each part, how far it is withheld, and whether it is gone
+	repeated *filter         // with runs
+	state    []uint8         // for each part, how far it is withheld, and whether it is gone; none with runs
 	shingles int             // of all parts
 	texts    spool           // each text
-	sets     spool           // the shingles of each part
+	sets     spool           // the shingles of each part, or the hashes of all words
 	ends     spool           // for each part, the number of shingles up to its last
-	hashes   join.Sorter
-	pairs    join.Sorter // numbers of an earlier part and one that is gone, and their resemblance
-	gone     join.Sorter // number of a part that is gone, its resemblance to the first occurrence, and the name of the text with that
+	hashes   join.Sorter     // hash of a part or window, its number, and how far it is withheld
+	copies   join.Sorter     // numbers of a window that occurs before, and of the first one
+	pairs    join.Sorter     // numbers of an earlier part and one that is gone, and their resemblance; or the length of a run
+	gone     join.Sorter     // a pair without its first number, but with the name of the text that has the first occurrence
 }
 
 const goneBit = 0x80
@@ -96,7 +99,14 @@ const partBytes = 2
 // Find reads a corpus and finds the parts that occur before.
 func Find(ctx context.Context, in *corpus.Inputs, opt Options) (*Cuts, error) {
 	c := &Cuts{opt: opt, in: in, ask: extract.Options{Verbatim: true, SkipLang: opt.Rule.Form == dedup.Plain}}
-	for _, step := range []func(context.Context) error{c.read, c.findExact, c.findNear, c.name, c.count} {
+	steps := []func(context.Context) error{c.read, c.findExact, c.findNear, c.name, c.count}
+	c.opt.Words = cmp.Or(opt.Words, DefaultPart)
+	if opt.Unit == Run {
+		c.opt.Words = cmp.Or(opt.Words, DefaultRun)
+		c.repeated = newFilter(opt.Memory / 8)
+		steps = []func(context.Context) error{c.read, c.findWindows, c.findExact, c.chain, c.name, c.count}
+	}
+	for _, step := range steps {
 		if err := step(ctx); err != nil {
 			return nil, errors.Join(err, c.Close())
 		}
@@ -106,7 +116,7 @@ func Find(ctx context.Context, in *corpus.Inputs, opt Options) (*Cuts, error) {
 
 // Close removes the temporary files.
 func (c *Cuts) Close() error {
-	return errors.Join(c.hashes.Close(), c.pairs.Close(), c.gone.Close(), c.texts.close(), c.sets.close(), c.ends.close())
+	return errors.Join(c.hashes.Close(), c.copies.Close(), c.pairs.Close(), c.gone.Close(), c.texts.close(), c.sets.close(), c.ends.close())
 }
 
 func (c *Cuts) read(ctx context.Context) error {
@@ -143,16 +153,18 @@ func (c *Cuts) add(t *text) error {
 	if err := c.texts.code.Encode(t); err != nil {
 		return err
 	}
+	if c.opt.Unit == Run {
+		return c.sets.add(t.words...)
+	}
 	for i := range t.Parts {
 		p := &t.Parts[i]
 		if len(c.state) == math.MaxInt32 {
 			return fmt.Errorf("the corpus has more than %d parts: use a larger --within-words, or fewer files at a time", math.MaxInt32)
 		}
-		row := append(binary.BigEndian.AppendUint32(p.hash[:], uint32(len(c.state))), t.withheld)
-		if err := c.hashes.Add(row); err != nil {
+		if err := c.addHash(p.hash, uint64(len(c.state)), t.Withheld); err != nil {
 			return err
 		}
-		c.state, c.shingles = append(c.state, t.withheld), c.shingles+len(p.set)
+		c.state, c.shingles = append(c.state, t.Withheld), c.shingles+len(p.set)
 		if err := errors.Join(c.sets.add(p.set...), c.ends.add(uint64(c.shingles))); err != nil {
 			return err
 		}
@@ -160,22 +172,32 @@ func (c *Cuts) add(t *text) error {
 	return nil
 }
 
-// findExact finds the parts that have the same canonical text as an earlier one.
+func (c *Cuts) addHash(hash dedup.Hash, num uint64, withheld uint8) error {
+	return c.hashes.Add(append(binary.BigEndian.AppendUint64(hash[:], num), withheld))
+}
+
+// findExact finds the parts that have the same canonical text as an earlier one, and the windows.
 func (c *Cuts) findExact(context.Context) error {
 	var hash dedup.Hash
-	var first [precedence.MostWithheld + 1]int32 // the first part with the hash that is withheld so far
+	const none = math.MaxUint64
+	var first [precedence.MostWithheld + 1]uint64 // the first part with the hash that is withheld so far
 	for row, err := range c.hashes.Sorted() {
 		if err != nil {
 			return err
 		}
 		if now := dedup.Hash(row[:len(hash)]); now != hash {
-			hash, first = now, [len(first)]int32{math.MaxInt32, math.MaxInt32, math.MaxInt32, math.MaxInt32}
+			hash, first = now, [len(first)]uint64{none, none, none, none}
 		}
-		num, withheld := int32(binary.BigEndian.Uint32(row[len(hash):])), row[len(row)-1]
-		leader := slices.Min(first[:withheld+1])
-		if leader == math.MaxInt32 {
+		num, withheld := binary.BigEndian.Uint64(row[len(hash):]), row[len(row)-1]
+		switch leader := slices.Min(first[:withheld+1]); {
+		case leader == none:
 			first[withheld] = num
-		} else if err := c.take(leader, num, exact); err != nil {
+		case c.opt.Unit == Run:
+			err = c.takeWindow(leader, num)
+		default:
+			err = c.take(int32(leader), int32(num), exact)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -188,7 +210,7 @@ const exact = 2
 // take records that the part b is gone because of a, which is earlier.
 func (c *Cuts) take(a, b int32, resemblance float64) error {
 	c.state[b] |= goneBit
-	row := binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(nil, uint32(a)), uint32(b))
+	row := binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, uint64(a)), uint64(b))
 	return c.pairs.Add(binary.BigEndian.AppendUint64(row, math.Float64bits(resemblance)))
 }
 
@@ -215,17 +237,17 @@ func (c *Cuts) name(ctx context.Context) error {
 	next, stop := iter.Pull2(c.texts.texts())
 	defer stop()
 	var t *text
-	end := 0
+	end := uint64(0)
 	for row, err := range c.pairs.Sorted() {
-		for err == nil && int(binary.BigEndian.Uint32(row)) >= end {
+		for err == nil && binary.BigEndian.Uint64(row) >= end {
 			if t, err, _ = next(); err == nil {
-				end += len(t.Parts)
+				end += uint64(t.size(c.opt.Unit))
 			}
 		}
 		if err := cmp.Or(err, ctx.Err()); err != nil {
 			return err
 		}
-		if err := c.gone.Add(append(slices.Clone(row[4:]), t.Name...)); err != nil {
+		if err := c.gone.Add(append(slices.Clone(row[8:]), t.Name...)); err != nil {
 			return err
 		}
 	}
@@ -238,35 +260,44 @@ func (c *Cuts) all() iter.Seq2[*text, error] {
 		next, stop := iter.Pull2(c.gone.Sorted())
 		defer stop()
 		row, err, more := next()
-		num := 0
+		end := uint64(0)
 		for t, failed := range c.texts.texts() {
-			if err = cmp.Or(failed, err); err != nil {
-				yield(nil, err)
+			if failed != nil {
+				yield(nil, failed)
 				return
 			}
-			for i := range t.Parts {
-				if more && num == int(binary.BigEndian.Uint32(row)) {
-					t.Parts[i].alike, t.Parts[i].first = math.Float64frombits(binary.BigEndian.Uint64(row[4:])), string(row[12:])
-					row, err, more = next()
+			begin := end
+			end += uint64(t.size(c.opt.Unit))
+			for more && err == nil && binary.BigEndian.Uint64(row) < end {
+				i, value, name := int(binary.BigEndian.Uint64(row)-begin), binary.BigEndian.Uint64(row[8:]), string(row[16:])
+				if c.opt.Unit == Run {
+					t.Parts = append(t.Parts, part{Start: i, End: i + int(value), Words: int(value), alike: exact, first: name})
+				} else {
+					t.Parts[i].alike, t.Parts[i].first = math.Float64frombits(value), name
 				}
-				num++
+				row, err, more = next()
 			}
-			if t.judge(c.opt.Left); !yield(t, nil) {
+			if t.judge(c.opt.Left); !yield(t, err) || err != nil {
 				return
 			}
 		}
 	}
 }
 
-// judge sets the verdict of a text.
-func (t *text) judge(least float64) {
+// left returns how many words of a text are left.
+func (t *text) left() int {
 	left := t.Words
 	for _, p := range t.Parts {
 		if p.alike > 0 {
 			left -= p.Words
 		}
 	}
-	switch {
+	return left
+}
+
+// judge sets the verdict of a text.
+func (t *text) judge(least float64) {
+	switch left := t.left(); {
 	case t.Words == 0:
 	case left == 0, float64(left) < least*float64(t.Words):
 		t.verdict = Dropped
@@ -285,6 +316,9 @@ func (c *Cuts) count(context.Context) error {
 			return err
 		}
 		*texts[t.verdict]++
+		if c.opt.Unit == Run {
+			n.Kept.Words += t.left()
+		}
 		for _, p := range t.Parts {
 			to := &n.Kept
 			if p.alike == exact {
@@ -394,6 +428,14 @@ func (c *Cuts) cut(ctx context.Context, r *corpus.Record, t *text) (*corpus.Reco
 	whole := ""
 	if read.Doc != nil {
 		whole = read.Doc.Text
+	}
+	if c.opt.Unit == Run && t.Parts != nil {
+		if read.Doc == nil {
+			return nil, note, corpus.ErrChanged
+		}
+		if err := c.locate(t, &read); err != nil {
+			return nil, note, err
+		}
 	}
 	var left strings.Builder
 	at, chars := 0, 0
