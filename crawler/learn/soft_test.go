@@ -302,7 +302,7 @@ func TestSoftOfAudit(t *testing.T) {
 		{"the home page", true, "/docs/%c", site + "/", true, false},
 		{"a copy in the folder", true, "/docs/%c", site + "/docs/z", true, true},
 	} {
-		h := NewHost()
+		h := new(Host)
 		url := func(i int) string { return site + fmt.Sprintf(c.form, 'a'+i) }
 		for i := range 4 {
 			h.Judged(url(i), Verdict{Title: title(uint64(i)), Audit: c.audit})
