@@ -166,7 +166,7 @@ func checkFile(t *testing.T, name string, used map[granted]bool) {
 	}
 	for _, spec := range f.Imports {
 		imported, _ := strconv.Unquote(spec.Path.Value)
-		if ours, ok := strings.CutPrefix(imported, "skink/"); ok {
+		if ours, ok := strings.CutPrefix(imported, module(t)+"/"); ok {
 			used[granted{folder, ours}] = true
 			if runsUp(folder, ours) {
 				t.Errorf("%s imports %s: libraries do not import the application, and base imports nothing", name, imported)
