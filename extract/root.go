@@ -207,27 +207,17 @@ func (s *survey) heavyChild(i int32) int32 {
 	if whole.weight < 8*short {
 		return s.longChild(i, whole)
 	}
-	for j := i + 1; j < s.elems[i].end; j = s.elems[j].end {
-		if s.holds(j, whole.weight, nearlyAll) {
-			return j
-		}
-	}
-	return -1
+	return s.child(i, func(j int32) bool { return s.holds(j, whole.weight, nearlyAll) })
 }
 
 // longChild is like heavyChild for an element with little running text. It compares the bytes
 // outside links instead of the weight, because on such a page a single sentence, such as a legal
 // notice, may have most of the weight. It returns -1 for a list of links.
 func (s *survey) longChild(i int32, whole sum) int32 {
-	if whole.own()*linksTimes < whole.size {
+	if whole.own()*linksTimes < whole.size || whole.own() <= 0 {
 		return -1
 	}
-	for j := i + 1; j < s.elems[i].end; j = s.elems[j].end {
-		if in := s.within(j); whole.own() > 0 && float64(in.own()) >= nearlyAll*float64(whole.own()) {
-			return j
-		}
-	}
-	return -1
+	return s.child(i, func(j int32) bool { return float64(s.within(j).own()) >= nearlyAll*float64(whole.own()) })
 }
 
 func (s *survey) oneOfMany(i, child int32) bool {
@@ -239,12 +229,10 @@ func (s *survey) oneOfMany(i, child int32) bool {
 func (s *survey) hasTwin(i, child int32, like func(int32) bool) bool {
 	node := s.elems[child].node
 	class := firstClass(node)
-	for j := i + 1; j < s.elems[i].end; j = s.elems[j].end {
-		if n := s.elems[j].node; j != child && n.Data == node.Data && firstClass(n) == class && like(j) {
-			return true
-		}
-	}
-	return false
+	return s.child(i, func(j int32) bool {
+		n := s.elems[j].node
+		return j != child && n.Data == node.Data && firstClass(n) == class && like(j)
+	}) >= 0
 }
 
 func firstClass(n *html.Node) string {
@@ -358,12 +346,7 @@ func (s *survey) isSectionBeside(i, box int32) bool {
 
 // hasParagraph reports whether any child of element i, except other, is a running paragraph.
 func (s *survey) hasParagraph(i, other int32) bool {
-	for j := i + 1; j < s.elems[i].end; j = s.elems[j].end {
-		if j != other && s.elems[j].kind == para && s.within(j).runs > 0 {
-			return true
-		}
-	}
-	return false
+	return s.child(i, func(j int32) bool { return j != other && s.elems[j].kind == para && s.within(j).runs > 0 }) >= 0
 }
 
 // isAllDeclared reports whether element i is a declared <article> or <main>, or contains all the

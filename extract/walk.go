@@ -403,6 +403,16 @@ func (s *survey) around(i int32, is func(i int32) bool) int32 {
 	return i
 }
 
+// child returns the first child of element i for which is returns true, or -1 if there is none.
+func (s *survey) child(i int32, is func(j int32) bool) int32 {
+	for j := i + 1; j < s.elems[i].end; j = s.elems[j].end {
+		if is(j) {
+			return j
+		}
+	}
+	return -1
+}
+
 // permalink reports whether a link is like the <a href="#part">¶</a> that documentation generators
 // put beside headings, or is a number that links to itself, as the number of a line of code does.
 func permalink(a *html.Node) bool {

@@ -211,26 +211,19 @@ func wholeOf(rec *warc.Record, original *warc.Original) ([]byte, error) {
 
 // beginnings yields the entries of the WACZ file's page list, for pages in the given archives, and adds their number to *count.
 func (opt *Options) beginnings(ctx context.Context, s store.Reader, archives []warc.Archive, count *int) iter.Seq2[warc.StartPage, error] {
-	return func(yield func(warc.StartPage, error) bool) {
+	return store.Sequence(func(yield func(warc.StartPage) error) error {
 		gate := opt.gate()
 		gate.Left = nil // the archives are counted
-		for page, err := range gate.Pages(ctx, s, store.WantText) {
-			if err != nil {
-				yield(warc.StartPage{}, err)
-				return
-			}
+		return store.Forward(gate.Pages(ctx, s, store.WantText), func(page *release.Page) error {
 			r := &page.Content().Record
 			if !slices.ContainsFunc(archives, func(a warc.Archive) bool { return a.Name == r.Archive.File || a.Name == r.Answered.File }) {
-				continue
+				return nil
 			}
 			*count++
-			p := warc.StartPage{
+			return yield(warc.StartPage{
 				ID: r.ID.String(), URL: r.URL, Date: r.FetchedAt.UTC(), Title: r.Title, Text: page.Content().Text, Size: r.Size,
 				Seed: r.Depth == 0, Verdict: string(r.Verdict), DuplicateOf: r.DuplicateOf,
-			}
-			if !yield(p, nil) {
-				return
-			}
-		}
-	}
+			})
+		})
+	})
 }

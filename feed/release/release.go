@@ -142,22 +142,18 @@ type Gate struct {
 // Pages yields the pages of s after g.At that the filter selects, in the order in which they were
 // judged. It moves g.At past a page when the next one is asked for.
 func (g *Gate) Pages(ctx context.Context, s store.Reader, want store.Want) iter.Seq2[*Page, error] {
-	return func(yield func(*Page, error) bool) {
-		for c, err := range s.Changes(ctx, g.At, want) {
-			var p *Page
-			if err = cmp.Or(err, ctx.Err()); err == nil {
-				p, err = g.page(ctx, s, &c.Content)
+	return store.Sequence(func(yield func(*Page) error) error {
+		return store.Forward(s.Changes(ctx, g.At, want), func(c *store.Change) error {
+			p, err := g.page(ctx, s, &c.Content)
+			if err = cmp.Or(err, ctx.Err()); err == nil && p != nil {
+				err = yield(p)
 			}
-			if err != nil {
-				yield(nil, err)
-				return
+			if err == nil {
+				g.At = c.Cursor
 			}
-			if p != nil && !yield(p, nil) {
-				return
-			}
-			g.At = c.Cursor
-		}
-	}
+			return err
+		})
+	})
 }
 
 // Page returns the page of s with the given id, or nil if the store does not have it, or the filter leaves it out.

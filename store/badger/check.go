@@ -12,7 +12,6 @@ import (
 	badgerdb "github.com/dgraph-io/badger/v4"
 	"github.com/dgraph-io/badger/v4/table"
 
-	"skink/base/lock"
 	"skink/store"
 	"skink/store/disk"
 )
@@ -58,27 +57,22 @@ func isStore(dir string) (bool, error) {
 
 // checkStore checks the files of an existing store, and removes what a killed process or a power
 // failure left. It returns a [DamageError] if a file is damaged.
-func checkStore(dir string) (Loss, *checkedTables, error) {
-	release, ok, err := lock.Try(dir)
-	if err != nil {
-		return Loss{}, nil, err
-	}
-	if !ok {
-		return Loss{}, nil, store.ErrInUse
-	}
-	defer release()
-	found, err := inspect(dir, readChecked(dir))
-	if err != nil {
-		return Loss{}, nil, err
-	}
-	if len(found.loss.Damage) > 0 {
-		return Loss{}, nil, DamageError(found.loss.Damage)
-	}
-	loss, err := mendLogs(found.logs, found.reached)
-	if err != nil {
-		return Loss{}, nil, err
-	}
-	return loss, found.checked, removeLeftovers(dir)
+func checkStore(dir string) (loss Loss, checked *checkedTables, err error) {
+	err = locked(dir, func() error {
+		found, err := inspect(dir, readChecked(dir))
+		if err != nil {
+			return err
+		}
+		if len(found.loss.Damage) > 0 {
+			return DamageError(found.loss.Damage)
+		}
+		checked = found.checked
+		if loss, err = mendLogs(found.logs, found.reached); err != nil {
+			return err
+		}
+		return removeLeftovers(dir)
+	})
+	return loss, checked, err
 }
 
 // A DamageError lists the damaged files of a store, which therefore cannot be opened for writing. It

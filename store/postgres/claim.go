@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"slices"
 	"sync"
 	"time"
@@ -70,7 +71,7 @@ const (
  count(*) FILTER (WHERE NOT idle AND ripe <= ` + nowNS + `), min(at)
  FROM (SELECT idle, ripe, at FROM host WHERE rank IS NOT NULL AND until <= statement_timestamp() ORDER BY rank, at, name LIMIT 20000) f`
 
-	takeSQL = `SELECT rank, seq, item::text FROM queue WHERE host = $1 AND later IS NULL AND NOT hash = ANY($3::uuid[]) ORDER BY rank, seq LIMIT $2`
+	takeSQL = `SELECT rank, seq, item FROM queue WHERE host = $1 AND later IS NULL AND NOT hash = ANY($3::uuid[]) ORDER BY rank, seq LIMIT $2`
 	// takeRunSQL reads the pages of runs. Those of one run are in order.
 	takeRunSQL = `SELECT r.rank, r.seq, u.place, ` + runPageSQL + ` FROM run r` + elements + ` JOIN page p ON p.place = u.place JOIN visit v ON v.id = p.visit
  WHERE r.host = $1 AND r.seq IS NOT NULL AND ` + pendingSQL + ` AND NOT u.place = ANY($3::bigint[]) ORDER BY r.rank, r.seq LIMIT $2`
@@ -113,6 +114,15 @@ func (s *Store) holding(c frontier.Claim) *holding {
 		return h
 	}
 	return &holding{urls: map[dedup.Hash]int64{}}
+}
+
+// columns returns claims as one slice for each column.
+func columns(claims iter.Seq[frontier.Claim]) (hosts, workers []string, tokens []int64) {
+	hosts, workers, tokens = []string{}, []string{}, []int64{}
+	for c := range claims {
+		hosts, workers, tokens = append(hosts, c.Host), append(workers, c.Worker), append(tokens, int64(c.Token))
+	}
+	return hosts, workers, tokens
 }
 
 // orLost returns err, or [frontier.ErrLost] if there was no error, but the claim was not held.
@@ -198,20 +208,17 @@ func (s *Store) claim(ctx context.Context, worker string, n int, ttl time.Durati
 		b.Queue(claimedSQL, names).Query(func(rows pgx.Rows) error {
 			var c claimed
 			var rank *int64
-			var rest []byte
 			var at, delay *int64
-			_, err := pgx.ForEachRow(rows, []any{&c.Host.Name, &rank, &c.ripe, &c.due, &rest, &at, &delay, &c.Host.Pending}, func() error {
+			_, err := pgx.ForEachRow(rows, []any{&c.Host.Name, &rank, &c.ripe, &c.due, &c.Host.Rest, &at, &delay, &c.Host.Pending}, func() error {
 				if c.empty = rank == nil || c.ripe > 0; !c.empty {
 					c.rank, c.Host.Depth = *rank, int(*rank&maxDepth)
 				}
 				c.Claim = frontier.Claim{Host: c.Host.Name, Worker: worker, Token: tokens[c.Host.Name]}
-				c.Host.Rest = frontier.Rest{}
-				err := json.Unmarshal(rest, &c.Host.Rest)
 				if c.Host.Rest.Last = (frontier.LastSlot{}); at != nil {
 					c.Host.Rest.Last = frontier.LastSlot{At: time.Unix(0, *at).UTC(), Delay: time.Duration(*delay)}
 				}
 				all = append(all, c)
-				return err
+				return nil
 			})
 			return err
 		})
@@ -264,16 +271,12 @@ func (s *Store) setCounts(ctx context.Context, worker string, g *frontier.Grant)
 }
 
 func (s *Store) Renew(ctx context.Context, claims []frontier.Claim, ttl time.Duration) (lost []frontier.Claim, err error) {
-	var hosts, workers []string
-	var tokens []int64
-	for _, c := range claims {
-		hosts, workers, tokens = append(hosts, c.Host), append(workers, c.Worker), append(tokens, int64(c.Token))
-	}
+	hosts, workers, tokens := columns(slices.Values(claims))
 	held := map[frontier.Claim]bool{}
 	err = s.try(ctx, func(ctx context.Context) error {
 		rows, err := s.pool.Query(ctx, `UPDATE host SET until = clock_timestamp() + $4::bigint * interval '1 microsecond', touched = clock_timestamp()
  FROM unnest($1::text[], $2::text[], $3::bigint[]) c(name, worker, token)
- WHERE host.name = c.name AND host.worker = c.worker AND host.token = c.token AND until > clock_timestamp() RETURNING host.name, host.worker, host.token`, list(hosts), list(workers), list(tokens), ttl.Microseconds())
+ WHERE host.name = c.name AND host.worker = c.worker AND host.token = c.token AND until > clock_timestamp() RETURNING host.name, host.worker, host.token`, hosts, workers, tokens, ttl.Microseconds())
 		if err != nil {
 			return err
 		}
@@ -307,12 +310,8 @@ func (s *Store) Take(ctx context.Context, c frontier.Claim, n int) (items []fron
 		b.Queue(ripenSQL, []string{c.Host})
 		b.Queue(takeSQL, c.Host, max(n, 0), hashes).Query(func(rows pgx.Rows) error {
 			return readRows(rows, func(rows pgx.Rows) error {
-				var packed []byte
 				var w waiting
-				err := rows.Scan(&w.rank, &w.seq, &packed)
-				if err == nil {
-					err = json.Unmarshal(packed, &w.item)
-				}
+				err := rows.Scan(&w.rank, &w.seq, &w.item)
 				found = append(found, w)
 				return err
 			})

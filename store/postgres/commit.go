@@ -266,7 +266,7 @@ func (k *basis) addVisits() error {
 
 func (c *commit) decide(known *basis) ([]store.Outcome, *writes, error) {
 	outcomes := make([]store.Outcome, len(c.entries))
-	w := &writes{keys: map[uint64]bool{}, hashes: map[dedup.Hash]bool{}, placed: map[dedup.Hash]bool{}, named: map[string][]byte{}, lanes: known.lanes}
+	w := &writes{keys: map[uint64]bool{}, hashes: map[dedup.Hash]bool{}, placed: map[dedup.Hash]bool{}, named: map[string][]byte{}, claims: map[frontier.Claim]bool{}, lanes: known.lanes}
 	stopped := map[int]bool{}
 	for i, e := range c.entries {
 		if c.ended[c.call[i]] || stopped[c.call[i]] {

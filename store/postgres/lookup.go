@@ -98,32 +98,23 @@ func (s *Store) lookup(ctx context.Context, asks []store.Ask) ([]store.Found, er
 
 const turnSQL = "SELECT birth, place FROM turn WHERE one = 1"
 
-// readTurn reads the number of the last commit from a row of the table turn. It fails if the store
-// is no longer the one that was opened. It also fails if the number is lower than seen, the highest
-// number known before the query, because then the server has lost commits.
-func (s *Store) readTurn(row pgx.Row, seen int64) (place int64, err error) {
-	var birth id
-	err = row.Scan(&birth, &place)
-	switch {
-	case err == pgx.ErrNoRows:
-		return 0, errGone
-	case err != nil:
-		return 0, err
-	case birth != s.birth:
-		return 0, errGone
-	case place < seen:
-		return 0, errForgot
-	}
-	s.raiseSeen(place)
-	return place, nil
-}
-
-// queueTurn adds to b the statement that reads the number of the last commit.
+// queueTurn adds to b the statement that reads the number of the last commit. The statement fails if the
+// store is no longer the one that was opened. It also fails if the number is lower than the highest
+// number known before, because then the server has lost commits.
 func (s *Store) queueTurn(b *pgx.Batch, place *int64) {
 	seen := s.seen.Load()
-	b.Queue(turnSQL).QueryRow(func(row pgx.Row) (err error) {
-		*place, err = s.readTurn(row, seen)
-		return err
+	b.Queue(turnSQL).QueryRow(func(row pgx.Row) error {
+		var birth id
+		switch err := row.Scan(&birth, place); {
+		case err == pgx.ErrNoRows, err == nil && birth != s.birth:
+			return errGone
+		case err != nil:
+			return err
+		case *place < seen:
+			return errForgot
+		}
+		s.raiseSeen(*place)
+		return nil
 	})
 }
 

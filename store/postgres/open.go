@@ -16,6 +16,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"maps"
 	mathrand "math/rand/v2"
 	"slices"
 	"strings"
@@ -250,14 +251,8 @@ func (s *Store) Close() error {
 	defer cancel()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var hosts, names []string
-	var tokens []int64
-	for c := range s.taken {
-		hosts, tokens = append(hosts, c.Host), append(tokens, int64(c.Token))
-	}
-	for name := range s.workers {
-		names = append(names, name)
-	}
+	hosts, _, tokens := columns(maps.Keys(s.taken))
+	names := slices.Collect(maps.Keys(s.workers))
 	if names == nil {
 		return nil
 	}

@@ -46,7 +46,7 @@ type writes struct {
 	beyond                  []string
 	named                   map[string][]byte
 	tally                   store.Tally
-	claims                  []frontier.Claim
+	claims                  map[frontier.Claim]bool // under which the entries may be written
 	basisKeys               []int64
 	basisHashes, basisPages []id
 	unclaimed               []string // hosts of URLs that were finished without a claim
@@ -74,7 +74,7 @@ func (w *writes) follow(e *store.Entry) {
 	w.basisPages = append(w.basisPages, e.Record.ID)
 	maps.Copy(w.named, e.Named)
 	if e.Claim != (frontier.Claim{}) {
-		w.claims = append(w.claims, e.Claim)
+		w.claims[e.Claim] = true
 	}
 	if e.State != frontier.Unknown && e.Claim == (frontier.Claim{}) {
 		w.unclaimed = append(w.unclaimed, frontier.HostOf(e.Record.URL))
@@ -293,19 +293,11 @@ func (s *Store) queueBefore(b *pgx.Batch, c *commit, w *writes) (found, beyond [
 // to it.
 func (s *Store) queueLocked(b *pgx.Batch, w *writes, sums map[string]int64, place int64, written *bool, more func(attempt id)) error {
 	attempt := newID()
-	var hosts, workers []string
-	var tokens []int64
-	claims := map[frontier.Claim]bool{}
-	for _, claim := range w.claims {
-		if !claims[claim] {
-			claims[claim] = true
-			hosts, workers, tokens = append(hosts, claim.Host), append(workers, claim.Worker), append(tokens, int64(claim.Token))
-		}
-	}
+	hosts, workers, tokens := columns(maps.Keys(w.claims))
 	runs := w.lanes.check()
 	b.Queue("BEGIN")
 	b.Queue(lockSQL)
-	b.Queue(checkSQL, attempt, s.birth, len(w.page), place, list(w.basisKeys), list(w.basisHashes), list(w.basisPages), list(hosts), list(workers), list(tokens), list(w.visit), runs.lanes, runs.firsts, runs.after, runs.digests).Exec(isOne(written))
+	b.Queue(checkSQL, attempt, s.birth, len(w.page), place, list(w.basisKeys), list(w.basisHashes), list(w.basisPages), hosts, workers, tokens, list(w.visit), runs.lanes, runs.firsts, runs.after, runs.digests).Exec(isOne(written))
 	if w.replaced != nil {
 		b.Queue(unpostSQL, attempt, w.replaced)
 		b.Queue(dropVisitSQL, attempt, w.replaced)

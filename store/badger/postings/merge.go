@@ -77,11 +77,9 @@ func (x *Index) flush() error {
 	slices.SortFunc(list, comparePostings)
 	s, err := x.write(len(list), 0, func(w *segmentWriter) error {
 		for _, p := range list {
-			if err := w.add(p); err != nil {
-				return err
-			}
+			w.add(p)
 		}
-		return nil
+		return w.err
 	})
 	if err != nil {
 		return err
@@ -197,7 +195,7 @@ func (x *Index) merge(old []*segment) error {
 }
 
 func (x *Index) mergeInto(w *segmentWriter, readers []*segmentReader) error {
-	for n := 1; len(readers) > 0; n++ {
+	for n := 1; len(readers) > 0 && w.err == nil; n++ {
 		first := 0
 		for i, r := range readers[1:] {
 			if comparePostings(r.p, readers[first].p) < 0 {
@@ -206,9 +204,7 @@ func (x *Index) mergeInto(w *segmentWriter, readers []*segmentReader) error {
 		}
 		r := readers[first]
 		if !x.isGone(r.p.num) {
-			if err := w.add(r.p); err != nil {
-				return err
-			}
+			w.add(r.p)
 		}
 		if !r.next() {
 			if r.err != nil {
@@ -222,7 +218,7 @@ func (x *Index) mergeInto(w *segmentWriter, readers []*segmentReader) error {
 			}
 		}
 	}
-	return nil
+	return w.err
 }
 
 // pauseEach is the number of postings that a merge writes between calls to pause.

@@ -112,7 +112,8 @@ func newSegmentWriter(name string, postings int) (*segmentWriter, error) {
 	return w, nil
 }
 
-func (w *segmentWriter) add(p posting) error {
+// add adds a posting. If that fails, w.err is the reason.
+func (w *segmentWriter) add(p posting) {
 	if w.n == blockPostings {
 		w.endBlock()
 	}
@@ -125,7 +126,7 @@ func (w *segmentWriter) add(p posting) error {
 		w.block = binary.AppendUvarint(w.block, p.key-w.last.key)
 		w.block = binary.AppendUvarint(w.block, p.num)
 	case p.num == w.last.num:
-		return w.err // p was already added
+		return // p was already added
 	default:
 		w.block = append(w.block, 0)
 		w.block = binary.AppendUvarint(w.block, p.num-w.last.num)
@@ -136,7 +137,6 @@ func (w *segmentWriter) add(p posting) error {
 	w.n++
 	w.last = p
 	w.s.postings++
-	return w.err
 }
 
 func (w *segmentWriter) addFence(key uint64) {

@@ -23,9 +23,7 @@ func writeTestSegment(t *testing.T, list []posting) *segment {
 		t.Fatal(err)
 	}
 	for _, p := range list {
-		if err := w.add(p); err != nil {
-			t.Fatal(err)
-		}
+		w.add(p)
 	}
 	written, err := w.finish()
 	if err != nil {
