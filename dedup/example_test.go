@@ -1,6 +1,7 @@
 package dedup_test
 
 import (
+	"bytes"
 	"fmt"
 
 	"skink/dedup"
@@ -78,4 +79,28 @@ func ExampleBandsFor() {
 	}
 	fmt.Printf("%v: finds %.3f of the pairs at .8, %.3f of those at .5\n", s, s.Probability(0.8), s.Probability(0.5))
 	// Output: bands: at least 1 of 12 bands of 7 minima each is equal: finds 0.941 of the pairs at .8, 0.090 of those at .5
+}
+
+// An index is saved in one run, and read in the next.
+func ExampleIndex_Save() {
+	rule, err := dedup.NewRule(dedup.DefaultSimilarity, "bands", 3)
+	if err != nil {
+		panic(err)
+	}
+	index := dedup.NewIndex(rule)
+	index.Add("a", "The mill stood by the brook.")
+	var file bytes.Buffer // or a file
+	if err := index.Save(&file); err != nil {
+		panic(err)
+	}
+	index, err = dedup.LoadIndex(&file)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(index.Add("b", "THE MILL stood by the brook!").DuplicateOf)
+	index.Remove("a")
+	fmt.Println(index.Add("c", "The mill stood by the brook").Kind)
+	// Output:
+	// a
+	// unique
 }

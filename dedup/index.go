@@ -2,6 +2,11 @@ package dedup
 
 import (
 	"cmp"
+	"encoding/gob"
+	"fmt"
+	"io"
+	"iter"
+	"maps"
 	"slices"
 	"sync"
 
@@ -15,7 +20,7 @@ import (
 //
 // An Index keeps the hash of every text. For a text that duplicates no earlier one, it also keeps
 // the shingles, some 10 KB for a text of a thousand words, and as much again for [Rule.Contained].
-// Nothing is ever removed. If a collection outgrows the memory, use skink dedup, which keeps its
+// [Index.Save] writes as much. If a collection outgrows the memory, use skink dedup, which keeps its
 // index on disk.
 type Index struct {
 	rule  Rule
@@ -31,20 +36,22 @@ type Index struct {
 // A first is the earliest added text with a given canonical form. Later texts with the same form
 // are its copies.
 type first struct {
-	num     uint64
-	id      string
-	verdict Verdict
+	Num     uint64
+	ID      string
+	Verdict Verdict
 }
 
 // A leader is a text that duplicated no earlier text when it was added. Later texts are compared
 // with it.
 type leader struct {
-	num    uint64
-	place  uint64
-	id     string
-	sketch Sketch
-	set    Set
-	runs   Set // see [Runs]; nil without [Rule.Contained]
+	Num    uint64
+	ID     string
+	Sketch Sketch
+	Set    Set
+	Runs   Set // see [Runs]; nil without [Rule.Contained]
+	Keys   []uint64
+
+	place uint64 // in leaders
 }
 
 // NewIndex returns an empty index. The rule must come from [NewRule].
@@ -110,7 +117,7 @@ func (x *Index) judge(s *subject) Verdict {
 		return Verdict{Kind: Thin}
 	}
 	if f, known := x.copies[s.hash]; known {
-		return Copy(f.num, f.id, f.verdict)
+		return Copy(f.Num, f.ID, f.Verdict)
 	}
 	if x.rule.Short(s.tokens) {
 		return Verdict{Kind: Thin}
@@ -126,8 +133,8 @@ func (x *Index) judge(s *subject) Verdict {
 // of it. The caller must hold x.mu.
 func (x *Index) contained(s *subject, short []Candidate) Verdict {
 	runsOf := func(c Candidate) (Set, error) {
-		at, _ := slices.BinarySearchFunc(x.leaders, c.Num, func(l *leader, num uint64) int { return cmp.Compare(l.num, num) })
-		return x.leaders[at].runs, nil
+		at, _ := slices.BinarySearchFunc(x.leaders, c.Num, func(l *leader, num uint64) int { return cmp.Compare(l.Num, num) })
+		return x.leaders[at].Runs, nil
 	}
 	c, share, ok, _ := x.rule.Source(s.runs, short, runsOf) // runsOf never fails
 	if !ok {
@@ -149,11 +156,11 @@ func (x *Index) candidates(s *subject) (all []Candidate) {
 	}
 	for _, place := range Met(shared, meet) {
 		l := x.leaders[place]
-		c := Candidate{Num: l.num, Name: l.id, Set: l.set}
+		c := Candidate{Num: l.Num, Name: l.ID, Set: l.Set}
 		if x.rule.Contained > 0 {
 			c.Estimate = float64(shared[place])
 		} else {
-			c.Estimate = Estimate(&s.sketch, &l.sketch)
+			c.Estimate = Estimate(&s.sketch, &l.Sketch)
 		}
 		all = append(all, c)
 	}
@@ -170,9 +177,79 @@ func (x *Index) keep(id string, s *subject, v Verdict) {
 	if v.Kind != Unique {
 		return
 	}
-	l := &leader{x.added, uint64(len(x.leaders)), id, s.sketch, s.set, s.runs}
+	x.lead(&leader{Num: x.added, ID: id, Sketch: s.sketch, Set: s.set, Runs: s.runs, Keys: s.keys})
+}
+
+// lead adds a leader. The caller must hold x.mu for writing.
+func (x *Index) lead(l *leader) {
+	l.place = uint64(len(x.leaders))
 	x.leaders = append(x.leaders, l)
-	for _, key := range s.keys {
+	for _, key := range l.Keys {
 		x.postings[key] = append(x.postings[key], l)
 	}
+}
+
+// Unique yields the ids of the texts that are unique, in the order they were added. The caller must not
+// change the index meanwhile.
+func (x *Index) Unique() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		x.mu.RLock()
+		defer x.mu.RUnlock()
+		for _, l := range x.leaders {
+			if !yield(l.ID) {
+				return
+			}
+		}
+	}
+}
+
+// Remove forgets the texts that were added under an id, and the texts that duplicate them: later texts are
+// judged as if none of these had been added. To judge the duplicates again, add them again. Remove takes
+// time in proportion to the size of the index.
+func (x *Index) Remove(id string) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	maps.DeleteFunc(x.copies, func(_ Hash, f first) bool { return f.ID == id || f.Verdict.DuplicateOf == id && f.Verdict.Leader != 0 })
+	all := x.leaders
+	x.leaders, x.postings = nil, map[uint64][]*leader{}
+	for _, l := range all {
+		if l.ID != id {
+			x.lead(l)
+		}
+	}
+}
+
+// saved is an index as [Index.Save] writes it. Postings follow from the keys of the leaders.
+type saved struct {
+	Tokenizer int
+	Rule      Rule
+	Added     uint64
+	Leaders   []*leader
+	Copies    map[Hash]first
+}
+
+// Save writes the index, which [LoadIndex] reads. Its errors are those of w.
+func (x *Index) Save(w io.Writer) error {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	return gob.NewEncoder(w).Encode(saved{TokenizerVersion, x.rule, x.added, x.leaders, x.copies})
+}
+
+// LoadIndex reads an index that was written by [Index.Save], with its rule. It returns an error if r does not
+// contain such an index, or if it was written by a version with another [TokenizerVersion].
+func LoadIndex(r io.Reader) (*Index, error) {
+	var s saved
+	if err := gob.NewDecoder(r).Decode(&s); err != nil {
+		return nil, fmt.Errorf("read an index: %w", err)
+	}
+	if s.Tokenizer != TokenizerVersion {
+		return nil, fmt.Errorf("the index has words of version %d instead of %d: add its texts to a new index", s.Tokenizer, TokenizerVersion)
+	}
+	x := NewIndex(s.Rule)
+	x.added = s.Added
+	maps.Copy(x.copies, s.Copies)
+	for _, l := range s.Leaders {
+		x.lead(l)
+	}
+	return x, nil
 }

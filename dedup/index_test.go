@@ -1,7 +1,10 @@
 package dedup
 
 import (
+	"bytes"
+	"encoding/gob"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -170,10 +173,10 @@ func TestIndexIsBounded(t *testing.T) {
 	x := NewIndex(rule)
 	s := x.read(numbered(1))
 	for n := range MaxPosting + 1 {
-		l := &leader{num: uint64(n + 1), place: uint64(n), id: fmt.Sprint(n)}
+		l := &leader{Num: uint64(n + 1), place: uint64(n), ID: fmt.Sprint(n)}
 		x.leaders = append(x.leaders, l)
 		if n == MaxPosting {
-			l.sketch, l.set = s.sketch, s.set
+			l.Sketch, l.Set = s.sketch, s.set
 		}
 		for _, key := range s.keys {
 			x.postings[key] = append(x.postings[key], l)
@@ -195,5 +198,62 @@ func BenchmarkIndexAdd(b *testing.B) {
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
 		x.Add("a", fmt.Sprintf("%d %s", i, text))
+	}
+}
+
+// An index from which texts are removed, or which is saved and read again, judges as a new index does that has
+// only the remaining texts.
+func TestIndexRemove(t *testing.T) {
+	word := rapid.SampledFrom(strings.Fields("mill fish bell fog boat wheel brook door"))
+	rapid.Check(t, func(t *rapid.T) {
+		rule, err := NewRule(rapid.SampledFrom([]float64{.3, .6, .8}).Draw(t, "similarity"), rapid.SampledFrom([]string{"bands", "super", "mega"}).Draw(t, "scheme"), rapid.IntRange(0, 4).Draw(t, "words"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		rule.Shingling.K = 2
+		if rapid.Bool().Draw(t, "contained") {
+			rule.Contained = .5
+		}
+		texts := rapid.SliceOfN(rapid.Map(rapid.SliceOfN(word, 0, 12), func(words []string) string { return strings.Join(words, " ") }), 1, 12).Draw(t, "texts")
+		x, want := NewIndex(rule), NewIndex(rule)
+		gone := fmt.Sprint(rapid.IntRange(0, len(texts)).Draw(t, "gone"))
+		for i, text := range texts {
+			if v := x.Add(fmt.Sprint(i), text); fmt.Sprint(i) != gone && v.DuplicateOf != gone {
+				want.Add(fmt.Sprint(i), text)
+			}
+		}
+		x.Remove(gone)
+		var file bytes.Buffer
+		if err := x.Save(&file); err != nil {
+			t.Fatal(err)
+		}
+		read, err := LoadIndex(&file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, text := range append(texts, rapid.StringMatching("((mill|fish|fog) ){0,12}").Draw(t, "another")) {
+			w := want.Match(text)
+			for _, x := range []*Index{x, read} {
+				got := x.Match(text)
+				if got.Leader, w.Leader = 0, 0; got != w {
+					t.Fatalf("text %d, %q: got %+v, want %+v", i, text, got, w)
+				}
+			}
+		}
+		if got, want := slices.Collect(read.Unique()), slices.Collect(want.Unique()); !slices.Equal(got, want) {
+			t.Fatalf("unique texts: %q, want %q", got, want)
+		}
+	})
+}
+
+func TestLoadIndex(t *testing.T) {
+	var other bytes.Buffer
+	if err := gob.NewEncoder(&other).Encode(saved{Tokenizer: TokenizerVersion + 1}); err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range []string{"", "no index", other.String()} {
+		if x, err := LoadIndex(strings.NewReader(file)); err == nil {
+			t.Errorf("%q is read as an index: %+v", file, x)
+		}
 	}
 }
