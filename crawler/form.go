@@ -158,28 +158,18 @@ func (f *form) control(n *html.Node, fields map[string]access.Secret) {
 	}
 }
 
-// isDisabled reports whether a control or an option is disabled, by itself or by a group around it. The
-// controls in the first legend of a group are not, and those of a list of suggestions are never sent.
+// isDisabled reports whether a control or an option is disabled, by itself or by a group around it. Those of a
+// list of suggestions are never sent.
 func isDisabled(n *html.Node) bool {
 	if node.HasAttr(n, "disabled") || node.Around(n, "datalist") != nil {
 		return true
 	}
-	for in := n; in.Parent != nil; in = in.Parent {
-		group := in.Parent
-		if node.HasAttr(group, "disabled") && (group.Data == "optgroup" || group.Data == "fieldset" && !isFirstLegend(in)) {
+	for group := n.Parent; group != nil; group = group.Parent {
+		if node.HasAttr(group, "disabled") && (group.Data == "optgroup" || group.Data == "fieldset") {
 			return true
 		}
 	}
 	return false
-}
-
-func isFirstLegend(n *html.Node) bool {
-	for before := n.PrevSibling; before != nil; before = before.PrevSibling {
-		if before.Data == "legend" {
-			return false
-		}
-	}
-	return n.Data == "legend"
 }
 
 // valuesOf returns the values that a control sends.

@@ -26,10 +26,7 @@ type piece struct {
 	long        bool              // the tag or text is longer than MaxText, and must not be used
 }
 
-type markup struct {
-	tokens *html.Tokenizer
-	inText bool // the file ended in the middle of text, which may be incomplete
-}
+type markup struct{ tokens *html.Tokenizer }
 
 func newMarkup(r io.Reader) *markup {
 	m := &markup{tokens: html.NewTokenizer(r)}
@@ -45,16 +42,13 @@ func (m *markup) next() (piece, error) {
 		long := len(raw) > MaxText
 		switch kind {
 		case html.ErrorToken:
-			m.inText = m.inText && len(raw) == 0
 			if err := m.tokens.Err(); err != html.ErrBufferExceeded {
 				return piece{}, err
 			}
 			return piece{}, ErrToken
 		case html.TextToken:
-			m.inText = true
 			return piece{text: textOf(raw), long: long}, nil
 		case html.StartTagToken, html.SelfClosingTagToken, html.EndTagToken:
-			m.inText = false
 			m.tokens.NextIsNotRawText() // in HTML, <title> and <script> contain no tags
 			name, more := m.tokens.TagName()
 			p := piece{open: kind != html.EndTagToken, close: kind != html.StartTagToken, name: string(name), long: long}

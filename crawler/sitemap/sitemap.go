@@ -64,7 +64,7 @@ type Entry struct {
 
 // Read yields the entries of a file in order. The last pair contains an error if the file could not
 // be read to its end. The error is one of the errors of this package, or an error from gzip or from
-// r. The entries before it are valid. If the file is not a list, the error wraps [ErrNone].
+// r. The entries before it are valid; an entry that is cut is left out. If the file is not a list, the error wraps [ErrNone].
 func Read(r io.Reader) iter.Seq2[Entry, error] {
 	return readUpTo(r, MaxBytes)
 }

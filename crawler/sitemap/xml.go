@@ -49,11 +49,6 @@ func readXML(in *bufio.Reader, emit func(Entry) error) error {
 	}
 	for {
 		p, err := m.next()
-		if err != nil {
-			if err := l.end(m.inText, emit); err != nil {
-				return err
-			}
-		}
 		switch {
 		case err == io.EOF && len(l.open) > 0:
 			return fmt.Errorf("the end of the file is missing: %w", io.ErrUnexpectedEOF)
@@ -207,23 +202,6 @@ func (l *list) closed(name string, emit func(Entry) error) error {
 		l.open = l.open[:len(l.open)-1]
 		l.text, l.long = l.text[:0], false
 		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// end processes the end of a file, which may be incomplete. It yields a URL only if its whole text
-// was read. If inText is true, the file ended in the middle of an element's text.
-func (l *list) end(inText bool, emit func(Entry) error) error {
-	if inText {
-		l.text = l.text[:0]
-	}
-	left := slices.Clone(l.open)
-	for _, name := range left {
-		if l.isEntry(name) {
-			err := l.closed(name, emit)
-			l.open = left // the caller checks whether closing tags were missing
 			return err
 		}
 	}
