@@ -189,7 +189,7 @@ func (c *Crawl) handle(ctx context.Context, a *arrival) (o outcome, err error) {
 	default:
 		o.depth, o.hosts = leads.depth(), append(leads.hosts(nil), a.page.Listed.hosts()...)
 		if c.opt.Requisites {
-			o.requisites = leads.hosts(isRequisite)
+			o.requisites = leads.hosts(func(it *frontier.Item) bool { return it.Kind == frontier.Requisite })
 		}
 	}
 	if t.item.Kind == Probing { // the handler may have put pages of the host back into the frontier

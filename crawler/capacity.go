@@ -122,12 +122,11 @@ func (s *schedule) hasAllBytes() bool { return s.opt.MaxBytes > 0 && s.bytes >= 
 
 // limit sets whether only requisites are fetched from now on.
 func (s *schedule) limit(limited bool) {
-	if s.limited == limited {
+	if s.opt.limited == limited {
 		return
 	}
-	s.limited = limited
+	s.opt.limited = limited
 	for _, h := range s.hosts {
-		h.limited = limited
 		s.claims.doubt(h)
 		s.offer(h)
 	}

@@ -30,7 +30,8 @@ const checkLimit = 4 << 10
 // page of the crawl, check fetches the page.
 func (f *fetcher) check(ctx context.Context, item frontier.Item) *Page {
 	page := f.checkBy(ctx, item, http.MethodHead)
-	if refusesHead(page.Status) {
+	// A server that answers HEAD with one of these may answer GET with another status.
+	if slices.Contains([]int{http.StatusBadRequest, http.StatusForbidden, http.StatusMethodNotAllowed, http.StatusNotImplemented}, page.Status) {
 		page = f.again(page, f.checkBy(ctx, item, http.MethodGet))
 	}
 	if f.isPage(page) {
@@ -38,12 +39,6 @@ func (f *fetcher) check(ctx context.Context, item frontier.Item) *Page {
 		return f.again(page, f.fetch(ctx, item))
 	}
 	return page
-}
-
-// refusesHead reports whether a server that answers HEAD with this status may answer GET with
-// another status.
-func refusesHead(status int) bool {
-	return slices.Contains([]int{http.StatusBadRequest, http.StatusForbidden, http.StatusMethodNotAllowed, http.StatusNotImplemented}, status)
 }
 
 // isPage reports whether a URL that was only checked, or fetched as a requisite, is a page of the

@@ -19,7 +19,6 @@ type host struct {
 	taking  bool // whether URLs are being taken from the frontier
 	depth   int  // depth of the next URL; an estimate while urls is empty
 	leaving bool // no more fetches begin, because the host will be returned to the frontier
-	limited bool // the crawl has reached Options.MaxPages, and only requisites are still fetched
 	first   bool // the host goes before others, because its robots.txt has just been requested
 
 	turns    int // number of turns under way (URLs being fetched or processed)
@@ -73,7 +72,7 @@ func (h *host) askable() bool {
 	case len(h.urls) == 0 && h.supply == dry:
 		return false
 	}
-	return !h.limited && h.affords(h.open) || h.needsRequisites()
+	return !h.opt.limited && h.affords(h.open) || h.needsRequisites()
 }
 
 func (h *host) finished() bool {
@@ -82,7 +81,7 @@ func (h *host) finished() bool {
 
 // onlyRequisites reports whether a page limit has been reached, so the host gets only requests for
 // the requisites of fetched pages.
-func (h *host) onlyRequisites() bool { return h.limited || !h.affords(0) }
+func (h *host) onlyRequisites() bool { return h.opt.limited || !h.affords(0) }
 
 func (h *host) needsRequisites() bool {
 	switch {

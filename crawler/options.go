@@ -95,6 +95,7 @@ type Options struct {
 	resolver *net.Resolver  // set by tests; nil means the system's resolver
 	jitter   func() float64 // set by tests; returns values from 0 to 1; nil means random values
 	tabs     int            // maximum number of pages of one host rendered at the same time
+	limited  bool           // MaxPages has been reached, so only requisites are fetched; guarded by the mutex of the schedule
 }
 
 // Spent counts the pages and files fetched from a host, and the bytes of their decoded bodies.

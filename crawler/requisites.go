@@ -52,8 +52,6 @@ func (l *Leads) require(url string) {
 	l.Items = append(l.Items, item)
 }
 
-func isRequisite(it *frontier.Item) bool { return it.Kind == frontier.Requisite }
-
 // requisite returns a page for a requisite that need not be requested, because a browser recently
 // loaded the file for a page, or because the budget of its host is spent. Otherwise it returns nil.
 func (c *Crawl) requisite(t *turn) *Page {

@@ -81,7 +81,6 @@ type schedule struct {
 	total     time.Time                // if there is a budget of requests for the whole crawl, when the next one may begin
 	wake      chan struct{}            // closed and replaced by a new channel when something changes
 	broken    error                    // the frontier failed, so the crawl ends
-	limited   bool                     // MaxPages has been reached, so only requisites are fetched
 }
 
 func newSchedule(front frontier.Frontier, opt Options, pages func() int64) *schedule {
@@ -123,7 +122,7 @@ func (s *schedule) host(name string) *host {
 	h := s.hosts[name]
 	if h == nil {
 		s.sweep()
-		h = &host{name: name, standing: newStanding(s.opt, name), limited: s.limited}
+		h = &host{name: name, standing: newStanding(s.opt, name)}
 		s.hosts[name] = h
 	}
 	return h
@@ -214,7 +213,7 @@ func (s *schedule) step() (*turn, action, error) {
 	}
 	room := s.room()
 	// If MaxPages alone ends the crawl, the requisites of its pages may still be fetched.
-	if s.limit(s.opt.Requisites && s.opt.MaxPages > 0 && s.pages() >= s.opt.MaxPages && !s.hasAllBytes()); s.limited {
+	if s.limit(s.opt.Requisites && s.opt.MaxPages > 0 && s.pages() >= s.opt.MaxPages && !s.hasAllBytes()); s.opt.limited {
 		room = math.MaxInt32
 	}
 	if room <= s.capacity.begun {
@@ -256,7 +255,7 @@ func (s *schedule) step() (*turn, action, error) {
 	}
 	hope := s.capacity.begun > 0 || s.resting.Has(func(h *host) bool { return !h.hopeless })
 	if !hope && s.claims.nothingLeft() {
-		if s.limited {
+		if s.opt.limited {
 			return nil, nil, errLimit
 		}
 		return nil, nil, errFinished

@@ -419,7 +419,8 @@ func (b *Bulk) settle(items []item, response []byte) (busy []item, err error) {
 	}
 	for n, i := range items {
 		switch got := outcomes[n]; {
-		case got.mayChange():
+		// The server was busy or failed, or another client changed the document at the same time.
+		case got.Status == http.StatusTooManyRequests || got.Status == http.StatusConflict || got.Status >= 500:
 			busy = append(busy, i)
 		case !isWell(got.Status) && !(i.action == "delete" && got.Status == http.StatusNotFound):
 			b.refuse(i, fmt.Sprintf("status %d: %s", got.Status, excerpt(got.Error)))
@@ -428,12 +429,6 @@ func (b *Bulk) settle(items []item, response []byte) (busy []item, err error) {
 		}
 	}
 	return busy, nil
-}
-
-// mayChange reports whether the server may accept the same item later: it was busy or failed, or
-// another client changed the document at the same time.
-func (o outcome) mayChange() bool {
-	return o.Status == http.StatusTooManyRequests || o.Status == http.StatusConflict || o.Status >= 500
 }
 
 func isWell(status int) bool { return status >= 200 && status < 300 }

@@ -66,7 +66,7 @@ func (h *Host) patterns(a *address) []string {
 		exact = folder + last
 	}
 	if names != "" {
-		names = h.withValues(a)
+		names = a.query.names(func(name, value string) bool { return telling(value) && h.fewValues(a.shape, name, value) })
 	}
 	all := append(make([]string, 0, 6), exact+names, exact+a.names, a.pattern())
 	if names != "" {
@@ -137,12 +137,6 @@ func (q query) names(withValue func(name, value string) bool) string {
 	}
 	slices.Sort(all)
 	return "?" + strings.Join(slices.Compact(all), "&")
-}
-
-// withValues returns the names of an address's parameters, with the values of those that have had
-// few values so far.
-func (h *Host) withValues(a *address) string {
-	return a.query.names(func(name, value string) bool { return telling(value) && h.fewValues(a.shape, name, value) })
 }
 
 // telling reports whether a parameter with this value may have only a few different values. It

@@ -82,7 +82,7 @@ func newTarget(rawURL string) target {
 	if !strings.HasPrefix(path, "/") {
 		path = "/" + path
 	}
-	octets := normalPath(path)
+	octets := normalOctets(path, reserved)
 	return target{octets, foldQuery(octets)}
 }
 
@@ -115,8 +115,6 @@ func (p *pattern) matches(path string) bool {
 	}
 	return !p.closed || path == ""
 }
-
-func normalPath(path string) string { return normalOctets(path, reserved) }
 
 // normalPattern returns the path of a rule in the common form, and keeps its wildcards.
 func normalPattern(path string) string {

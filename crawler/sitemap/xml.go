@@ -98,7 +98,9 @@ func (l *list) take(p piece, emit func(Entry) error) error {
 	name := strings.TrimPrefix(p.name, l.prefix)
 	switch {
 	case p.name == "":
-		l.chars(p)
+		if l.long = l.long || p.long || len(l.text)+len(p.text) > MaxText; !l.long {
+			l.text = append(l.text, p.text...)
+		}
 		return nil
 	case p.open:
 		if l.inURL() && l.isEntry(name) && len(bytes.TrimSpace(l.text)) > 0 { // the closing tags of the last URL and its entry are missing
@@ -118,12 +120,6 @@ func (l *list) take(p piece, emit func(Entry) error) error {
 		return l.closed(name, emit)
 	}
 	return nil
-}
-
-func (l *list) chars(p piece) {
-	if l.long = l.long || p.long || len(l.text)+len(p.text) > MaxText; !l.long {
-		l.text = append(l.text, p.text...)
-	}
 }
 
 func (l *list) begun(p *piece, name string) {

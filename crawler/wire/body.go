@@ -63,7 +63,11 @@ func (e *EncodingError) Unwrap() error { return e.err }
 
 // read reads the body of a response, within the limit for its status; see readBody.
 func (x *Exchange) read(resp *http.Response, within func(io.Reader) io.Reader) {
-	x.Body, x.BodyErr = readBody(resp, bodyLimit(x.Status, x.Limit(x.Header)), within, x.Raw)
+	limit := x.Limit(x.Header)
+	if !IsPage(x.Status) {
+		limit = min(limit, MaxOtherBody)
+	}
+	x.Body, x.BodyErr = readBody(resp, limit, within, x.Raw)
 	if errors.Is(x.BodyErr, errSum) {
 		x.Note, x.BodyErr = x.BodyErr.Error(), nil
 	}

@@ -184,8 +184,3 @@ type inShare struct{}
 func WithShare(ctx context.Context, s *Share) context.Context {
 	return context.WithValue(ctx, inShare{}, s)
 }
-
-func shareOf(ctx context.Context) *Share {
-	s, _ := ctx.Value(inShare{}).(*Share)
-	return s
-}

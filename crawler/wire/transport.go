@@ -161,7 +161,8 @@ func (t *Transport) Do(x *Exchange) error {
 		return nil
 	}
 	ctx := x.Request.Context()
-	x.read(resp, func(body io.Reader) io.Reader { return shareOf(ctx).within(ctx, body, x.Clock) })
+	share, _ := ctx.Value(inShare{}).(*Share)
+	x.read(resp, func(body io.Reader) io.Reader { return share.within(ctx, body, x.Clock) })
 	x.BodyErr = attempt.why(x.BodyErr)
 	if x.Raw != nil && x.Raw.Cut == Whole {
 		x.Raw.Cut = cutBy(x.BodyErr)
@@ -172,15 +173,6 @@ func (t *Transport) Do(x *Exchange) error {
 // MaxOtherBody is the maximum number of bytes read from the body of a response that is not a page,
 // such as an error or a redirect. The beginning of such a body is enough.
 const MaxOtherBody = 64 << 10
-
-// bodyLimit returns the maximum number of bytes to read from a response's body: limit for pages,
-// and at most MaxOtherBody for other responses.
-func bodyLimit(status int, limit int64) int64 {
-	if IsPage(status) {
-		return limit
-	}
-	return min(limit, MaxOtherBody)
-}
 
 // IsPage reports whether a response with this status is the whole page at the URL, and not an
 // error, a redirect or a part of the page. This is true of statuses from 200 to 299, except 206.

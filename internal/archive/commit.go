@@ -216,8 +216,11 @@ func (a *Archive) together(ctx context.Context, calls []*call) (served int, err 
 	for i, outcome := range outcomes {
 		c := calls[i]
 		c.outcome = outcome
-		if outcome == store.Stale {
-			return i + 1, undo(added)
+		if outcome == store.Stale { // remove what was written after the last record that counts
+			for v := range added {
+				err = errors.Join(err, v.file.Truncate(v.at))
+			}
+			return i + 1, err
 		}
 		v := a.volume(c.private)
 		a.latest, v.told = v, true
@@ -253,14 +256,6 @@ func (v *volume) place(ctx context.Context, c *call, offset int64, fresh map[str
 		if c.again != nil {
 			fresh[name], c.entry.Named = &original{id: c.id, url: c.index.URL, date: c.index.Date, at: at}, map[string][]byte{name: named(at)}
 		}
-	}
-	return err
-}
-
-// undo removes what was written to the files after their last record that counts.
-func undo(added map[*volume][]byte) (err error) {
-	for v := range added {
-		err = errors.Join(err, v.file.Truncate(v.at))
 	}
 	return err
 }

@@ -130,7 +130,8 @@ func (p *Pipeline) written(ctx context.Context, j *judgement) error {
 	if j.kind == touched || p.opt.Learn == nil {
 		return nil
 	}
-	return p.lessons.learn(ctx, &j.record, j.said, itemURLs(j.links))
+	links := each(j.links, func(i *frontier.Item) (string, bool) { return i.URL, i.Kind == frontier.Page })
+	return p.lessons.learn(ctx, &j.record, j.said, links)
 }
 
 // writer returns the function that commits a visit. Usually it also archives the response. If the

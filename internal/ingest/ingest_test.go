@@ -215,7 +215,7 @@ func judgedFile(t testing.TB, p *Pipeline, name, text string, aside bool) *file 
 	}
 	f := &file{from: r}
 	f.read(t.Context(), &p.opt)
-	f.reading.name(name, time.Time{})
+	f.reading.seen.URL, f.reading.seen.ID = name, dedup.HashOf([]byte(name))
 	judgeVisit(t, p, f, firstVisit(f.reading))
 	return f
 }

@@ -95,7 +95,8 @@ func (l *lessons) replay(ctx context.Context, since, host string, soft *softPage
 			continue
 		}
 		r := &page.Record
-		if err := l.learn(ctx, r, l.said(r, page.Text), linked(page.Links)); err != nil {
+		links := each(page.Links, func(l *store.Link) (string, bool) { return l.URL, !l.Kind.Asset() })
+		if err := l.learn(ctx, r, l.said(r, page.Text), links); err != nil {
 			return err
 		}
 		if err := soft.recall(ctx, r); err != nil {
@@ -167,14 +168,6 @@ func (l *lessons) follows(ctx context.Context, r *store.Record) error {
 		return nil
 	}
 	return l.book.Judged(ctx, r.URL, learn.Verdict{Leader: r.DuplicateOf, At: r.FetchedAt})
-}
-
-func itemURLs(items []frontier.Item) iter.Seq[string] {
-	return each(items, func(i *frontier.Item) (string, bool) { return i.URL, i.Kind == frontier.Page })
-}
-
-func linked(links []store.Link) iter.Seq[string] {
-	return each(links, func(l *store.Link) (string, bool) { return l.URL, !l.Kind.Asset() })
 }
 
 // lessonOf returns the verdict on a page in the form that the book needs. It returns false if the

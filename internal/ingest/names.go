@@ -158,9 +158,10 @@ func (n *naming) give(ctx context.Context, files []*file) error {
 // call gives a file its nth name, which the record known has, or no record if known is nil. If the
 // record has the same text, the file is known; otherwise it is a new visit.
 func (n *naming) call(f *file, nth int, known *store.Record) (err error) {
-	f.reading.name(f.qualified(nth), n.began)
+	r, name := &f.reading.seen, f.qualified(nth)
+	r.URL, r.ID, r.FetchedAt = name, dedup.HashOf([]byte(name)), n.began
 	n.mu.Lock()
-	n.underway[f.reading.seen.ID] = true
+	n.underway[r.ID] = true
 	n.mu.Unlock()
 	switch {
 	case known == nil:
@@ -176,13 +177,6 @@ func (n *naming) call(f *file, nth int, known *store.Record) (err error) {
 		f.visit, err = n.again(f.reading, known)
 	}
 	return err
-}
-
-// name sets the name of a file as the URL of its reading, and the time of the visit. It is called
-// once, before the reading is compared with other readings.
-func (got *reading) name(url string, at time.Time) {
-	r := &got.seen
-	r.URL, r.ID, r.FetchedAt = url, dedup.HashOf([]byte(url)), at
 }
 
 // n counts from 1.
