@@ -287,7 +287,13 @@ func (s *schedule) keep(ctx context.Context) error {
 			return nil
 		case <-tick:
 		}
-		lost, err := s.front.Renew(ctx, s.claimed(), claimTime)
+		claims := now(s, func(s *schedule) (all []frontier.Claim) {
+			for h := range s.claims.held {
+				all = append(all, h.claim)
+			}
+			return all
+		})
+		lost, err := s.front.Renew(ctx, claims, claimTime)
 		switch {
 		case ctx.Err() != nil:
 			return nil
@@ -298,15 +304,6 @@ func (s *schedule) keep(ctx context.Context) error {
 			s.lose(c)
 		}
 	}
-}
-
-func (s *schedule) claimed() (all []frontier.Claim) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for h := range s.claims.held {
-		all = append(all, h.claim)
-	}
-	return all
 }
 
 // lose drops a host whose claim was lost. By then, another worker may have claimed the host.

@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
-	"skink/crawler/access"
 	"skink/crawler/folder"
 	"skink/crawler/sitemap"
 	"skink/crawler/wire"
@@ -24,7 +24,7 @@ type fetcher struct {
 	schedule *schedule    // nil means that requests wait for nothing
 	robots   *robotsCache // nil means that all URLs are allowed
 
-	logins  logins
+	logins  sync.Map // of *session, by *access.Login
 	cookies *cookieStore
 }
 
@@ -51,7 +51,6 @@ func newFetcher(opt Options) (*fetcher, error) {
 	return &fetcher{
 		opt:     opt,
 		cookies: newCookieStore(&opt),
-		logins:  logins{all: make(map[*access.Login]*session)},
 		wire:    t,
 		do:      newShell(t).do,
 		folders: folders,

@@ -44,11 +44,6 @@ type LoginError struct {
 
 func (e *LoginError) Error() string { return fmt.Sprintf("log in at %s: %s", e.Page, e.Why) }
 
-type logins struct {
-	mu  sync.Mutex
-	all map[*access.Login]*session // guarded by mu
-}
-
 type session struct {
 	losses atomic.Int32 // number of consecutive logins after which the same page was refused again
 
@@ -57,22 +52,16 @@ type session struct {
 	err   error      // guarded by mu: error from the first login; if set, the crawl does not log in again
 }
 
-func (l *logins) of(login *access.Login) *session {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	s := l.all[login]
-	if s == nil {
-		s = &session{}
-		l.all[login] = s
-	}
-	return s
+func (f *fetcher) sessionOf(login *access.Login) *session {
+	s, _ := f.logins.LoadOrStore(login, new(session))
+	return s.(*session)
 }
 
 // logIn logs in if there is no session, and returns the number of the session. A caller that lost a
 // session passes its number; other callers pass 0. If the lost session is still the latest one,
 // logIn logs in again.
 func (f *fetcher) logIn(ctx context.Context, h access.Host, after int) (number int, err error) {
-	s := f.logins.of(h.Login)
+	s := f.sessionOf(h.Login)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.err != nil || s.times > after {
@@ -98,7 +87,7 @@ func (f *fetcher) fetchLoggedIn(ctx context.Context, item frontier.Item, h acces
 		return page
 	}
 	page := f.fetchPast(ctx, item)
-	s := f.logins.of(h.Login)
+	s := f.sessionOf(h.Login)
 	if !isLoggedOut(page, h.Login) || s.losses.Load() >= maxLosses {
 		return page
 	}

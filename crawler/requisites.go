@@ -67,7 +67,7 @@ func (c *Crawl) requisite(t *turn) *Page {
 		most := t.host.rules.budget.Requisites
 		return most > 0 && t.host.spent.Requisites >= most
 	}
-	if now(c, spent) {
+	if now(c.schedule, spent) {
 		page.Problem, page.Detail = ProblemBudget, "the page requisites of this host have reached the limit --max-host-requisites"
 		return page
 	}

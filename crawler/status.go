@@ -24,7 +24,7 @@ type HostState struct {
 // Hosts returns the state of the hosts in memory, sorted by name. Hosts without URLs to fetch are
 // removed from memory after a while.
 func (c *Crawl) Hosts() []HostState {
-	return now(c, func(s *schedule) (all []HostState) {
+	return now(c.schedule, func(s *schedule) (all []HostState) {
 		for _, h := range s.hosts {
 			left := len(h.urls) > 0 || h.supply != dry || h.taking
 			all = append(all, HostState{
@@ -46,7 +46,7 @@ type Demand struct {
 // Demanding returns the hosts whose robots.txt asks for a longer delay than Options.MaxDelay,
 // longest delay first. Only the first 1000 found are included.
 func (c *Crawl) Demanding() []Demand {
-	return now(c, func(s *schedule) (all []Demand) {
+	return now(c.schedule, func(s *schedule) (all []Demand) {
 		for host, asked := range s.demanding {
 			all = append(all, Demand{host, asked})
 		}
@@ -55,24 +55,28 @@ func (c *Crawl) Demanding() []Demand {
 	})
 }
 
-// now returns a value of the schedule as it is now.
-func now[T any](c *Crawl, of func(*schedule) T) T {
-	c.schedule.mu.Lock()
-	defer c.schedule.mu.Unlock()
-	return of(c.schedule)
+// now returns a value of a schedule as it is now.
+func now[T any](s *schedule, of func(*schedule) T) T {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return of(s)
 }
 
 // Fetched returns the total size in bytes of the decoded bodies fetched so far.
-func (c *Crawl) Fetched() int64 { return now(c, func(s *schedule) int64 { return s.bytes }) }
+func (c *Crawl) Fetched() int64 { return now(c.schedule, func(s *schedule) int64 { return s.bytes }) }
 
 // Requests returns the number of requests that count against Options.Rate.
-func (c *Crawl) Requests() int64 { return now(c, func(s *schedule) int64 { return s.sent }) }
+func (c *Crawl) Requests() int64 { return now(c.schedule, func(s *schedule) int64 { return s.sent }) }
 
 // InFlight returns the number of URLs being fetched or processed.
-func (c *Crawl) InFlight() int { return now(c, func(s *schedule) int { return s.capacity.begun }) }
+func (c *Crawl) InFlight() int {
+	return now(c.schedule, func(s *schedule) int { return s.capacity.begun })
+}
 
 // Held returns the number of hosts that this crawl has claimed.
-func (c *Crawl) Held() int { return now(c, func(s *schedule) int { return len(s.claims.held) }) }
+func (c *Crawl) Held() int {
+	return now(c.schedule, func(s *schedule) int { return len(s.claims.held) })
+}
 
 // A LeftHost is a host to which this crawl has stopped sending requests, with the reason.
 type LeftHost struct{ Host, Why string }
@@ -89,7 +93,7 @@ func (c *Crawl) LeftAlone() (all []LeftHost) {
 
 // Waiting returns the number of hosts that have URLs to fetch now or later, or a fetch under way.
 func (c *Crawl) Waiting() int {
-	return now(c, func(s *schedule) int {
+	return now(c.schedule, func(s *schedule) int {
 		n := s.claims.Waiting
 		for h := range s.claims.held {
 			if h.spot.Queue() != nil || h.parked || h.open > 0 {

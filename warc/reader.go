@@ -147,7 +147,10 @@ func (r *Reader) toRecord() (int64, error) {
 		case r.member == nil:
 			return r.src.offset(), nil
 		default:
-			return r.member.offset, r.countShared()
+			if r.member.records++; r.member.records == 2 { // the specification requires a separate member for each record
+				return 0, &Damage{Offset: r.member.offset, Err: ErrShared}
+			}
+			return r.member.offset, nil
 		}
 	}
 }
@@ -156,15 +159,6 @@ func (r *Reader) toRecord() (int64, error) {
 // returned, but only the first can be found by its offset. ErrShared and [ErrLength] are the only
 // errors in a [Damage] that do not mean that a record is lost; see [Damage.Lost].
 var ErrShared = errors.New("the gzip member contains more than one record: the others are read, but have no offsets of their own")
-
-// countShared counts the records that begin in the open gzip member. At the second one it returns a
-// [Damage] with ErrShared, because the specification requires a separate member for each record.
-func (r *Reader) countShared() error {
-	if r.member.records++; r.member.records == 2 {
-		return &Damage{Offset: r.member.offset, Err: ErrShared}
-	}
-	return nil
-}
 
 // nextMember opens the gzip member at the source's current position. At the end of the file it
 // returns io.EOF.

@@ -83,7 +83,11 @@ func Parse(body []byte) *Rules {
 				last, started = &group{}, false
 				all = append(all, last)
 			}
-			r.name(last, token(value))
+			// A group that names one agent 30,000 times is added once.
+			name := token(value)
+			if of := r.groups[name]; len(of) == 0 || of[len(of)-1] != last {
+				r.groups[name] = append(of, last)
+			}
 		case "allow", "disallow":
 			started = true
 			if last != nil && value != "" {
@@ -110,14 +114,6 @@ func Parse(body []byte) *Rules {
 		slices.SortFunc(g.rules, func(a, b rule) int { return b.octets - a.octets })
 	}
 	return r
-}
-
-// name adds a group to the groups of a token, unless it was the last one added there. Otherwise, a
-// group that names one agent 30,000 times would be added 30,000 times.
-func (r *Rules) name(g *group, token string) {
-	if groups := r.groups[token]; len(groups) == 0 || groups[len(groups)-1] != g {
-		r.groups[token] = append(groups, g)
-	}
 }
 
 // lines yields the name and value of each supported record of a file, without comments. CR, LF and

@@ -45,8 +45,7 @@ type naming struct {
 	began  time.Time                                     // start of the run; the time of all its records
 	counts Names
 
-	mu       sync.Mutex
-	underway map[dedup.Hash]bool // guarded by mu: hashes of the names whose files are not stored yet
+	underway sync.Map // hashes of the names whose files are not stored yet
 }
 
 func newNaming(ctx context.Context, s PipelineStore, again func(*reading, *store.Record) (*visit, error)) (*naming, error) {
@@ -54,21 +53,18 @@ func newNaming(ctx context.Context, s PipelineStore, again func(*reading, *store
 	if err != nil {
 		return nil, fmt.Errorf("read the record counts: %w", err)
 	}
-	return &naming{store: s, again: again, fresh: tally.Records() == 0, began: time.Now().UTC().Round(0), underway: map[dedup.Hash]bool{}}, nil
+	return &naming{store: s, again: again, fresh: tally.Records() == 0, began: time.Now().UTC().Round(0)}, nil
 }
 
 func (n *naming) stored(files []*file) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
 	for _, f := range files {
-		delete(n.underway, f.reading.seen.ID)
+		n.underway.Delete(f.reading.seen.ID)
 	}
 }
 
 func (n *naming) isUnderway(id dedup.Hash) bool {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.underway[id]
+	_, is := n.underway.Load(id)
+	return is
 }
 
 // A holder describes the file that has a name. The zero value means that the name is free.
@@ -160,9 +156,7 @@ func (n *naming) give(ctx context.Context, files []*file) error {
 func (n *naming) call(f *file, nth int, known *store.Record) (err error) {
 	r, name := &f.reading.seen, f.qualified(nth)
 	r.URL, r.ID, r.FetchedAt = name, dedup.HashOf([]byte(name)), n.began
-	n.mu.Lock()
-	n.underway[r.ID] = true
-	n.mu.Unlock()
+	n.underway.Store(r.ID, true)
 	switch {
 	case known == nil:
 		f.visit = firstVisit(f.reading)

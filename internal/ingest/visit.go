@@ -74,7 +74,9 @@ func (p *Pipeline) visit(ctx context.Context, page *crawler.Page, got *reading, 
 		return &visit{reading: &reading{seen: r, claim: page.Claim}, kind: recorded, draft: r, before: known, state: known.End()}, nil
 	}
 	if known != nil && known.Rendered && got.isBare(page) {
-		got = got.without("the visit was made without a browser: use --render")
+		bare := *got // without validators, so that a later visit requests the page whole
+		bare.seen.RenderError, bare.seen.ETag, bare.seen.Modified = "the visit was made without a browser: use --render", "", ""
+		got = &bare
 	}
 	if known != nil && got.unrendered(known) { // its HTML is no answer to what has become of the page
 		return p.visitOf(ctx, got, known)
@@ -186,14 +188,6 @@ func classify(got *reading, b *store.Record, was *store.Content, opt *Options) (
 func (got *reading) isBare(page *crawler.Page) bool {
 	r := &got.seen
 	return r.Kind == store.Page && !got.notModified && !page.MayRender && !r.Rendered && r.RenderError == "" && strings.Contains(r.ContentType, "html")
-}
-
-// without returns the reading of a page that no browser has rendered, for the given reason. A later
-// visit requests the page whole.
-func (got *reading) without(why string) *reading {
-	bare := *got
-	bare.seen.RenderError, bare.seen.ETag, bare.seen.Modified = why, "", ""
-	return &bare
 }
 
 // unrendered reports whether a browser has rendered a page before, but not now. Such a page is

@@ -2,7 +2,7 @@ package session
 
 import (
 	"context"
-	"sync"
+	"sync/atomic"
 )
 
 // # Reading the configuration again
@@ -14,36 +14,24 @@ import (
 
 // A reloading exchanges the options of a run.
 type reloading struct {
-	mu   sync.Mutex
-	end  context.CancelFunc // guarded by mu: ends the crawl
-	next *Options           // guarded by mu: nil if the options stay
+	end  atomic.Pointer[context.CancelFunc] // ends the crawl
+	next atomic.Pointer[Options]            // nil if the options stay
 }
 
 // begin returns the context of the next crawl.
 func (l *reloading) begin(ctx context.Context) context.Context {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	ctx, l.end = context.WithCancel(ctx)
+	ctx, end := context.WithCancel(ctx)
+	l.end.Store(&end)
 	return ctx
 }
 
-// wanted reports whether the crawl ends so that another one can begin.
-func (l *reloading) wanted() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.next != nil
-}
-
 // take returns the options of the next crawl, or nil if there are none. If over is true, the run ends anyway.
-func (l *reloading) take(over bool) (next *Options) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.end()
-	if next = l.next; over {
-		next = nil
+func (l *reloading) take(over bool) *Options {
+	(*l.end.Load())()
+	if next := l.next.Swap(nil); !over {
+		return next
 	}
-	l.next = nil
-	return next
+	return nil
 }
 
 // reload reads the configuration again, and ends the crawl if it is valid.
@@ -64,8 +52,6 @@ func (r *run) reload(old *Options) {
 	next.Archive.Dir, next.Metrics, next.MetricsHosts, next.View = old.Archive.Dir, old.Metrics, old.MetricsHosts, old.View
 	next.Forever, next.Reload = old.Forever, old.Reload
 	r.out.Say("The crawl goes on with the configuration as it is now.")
-	r.reloading.mu.Lock()
-	defer r.reloading.mu.Unlock()
-	r.reloading.next = &next
-	r.reloading.end()
+	r.reloading.next.Store(&next)
+	(*r.reloading.end.Load())()
 }

@@ -328,7 +328,7 @@ func (r *run) summarize(ctx context.Context, p plan, end outcome) (sum Summary, 
 		return sum, err
 	}
 	sum.Again = r.opt.Resume(sum.End)
-	if !(r.opt.Forever && sum.End.Over()) && !r.reloading.wanted() {
+	if !(r.opt.Forever && sum.End.Over()) && r.reloading.next.Load() == nil {
 		r.out.finish(sum)
 	}
 	switch {
