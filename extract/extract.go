@@ -152,7 +152,7 @@ type Link struct {
 	Rel      string // rel attribute as written
 	NoFollow bool   // the rel attribute contains nofollow
 	By       By
-	Text     string // text of the link on one line; if it has none, the alt of its image, its aria-label or its title; at most 100 bytes
+	Text     string // different texts of the links with this Href and Rel, one a line; if a link has none, the alt of its image, its aria-label or its title; at most 100 bytes a line, and [MaxLinkTexts] in all
 }
 
 // By is the kind of element that contains an address.

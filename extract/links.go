@@ -24,9 +24,28 @@ func (s *survey) addLink(n *html.Node) {
 		by = ByFrame
 	}
 	at := s.addHref(href, strings.TrimSpace(node.Attr(n, "rel")), by)
-	if l := &s.doc.Links[at]; l.Text == "" {
-		l.Text = says(n, maxLinkText)
+	l := &s.doc.Links[at]
+	l.Text = WithLine(l.Text, says(n, maxLinkText), MaxLinkTexts)
+}
+
+// MaxLinkTexts is the maximum number of bytes of [Link].Text.
+const MaxLinkTexts = 400
+
+// WithLine returns a list of lines, separated by line feeds, with another line. It returns the list as it is if it
+// has the line, if the line is empty, or if the list would have more than most bytes.
+func WithLine(list, line string, most int) string {
+	switch {
+	case list == "":
+		return line
+	case line == "" || list == line || len(list)+1+len(line) > most:
+		return list
 	}
+	for known := range strings.SplitSeq(list, "\n") {
+		if known == line {
+			return list
+		}
+	}
+	return list + "\n" + line
 }
 
 // A linkKey identifies a link: Document.Links has at most one for each key.

@@ -31,7 +31,7 @@ func TestWhatLinksSay(t *testing.T) {
 		{"hidden words", `<a href=/1 hidden>words</a>`, `link words`},
 		{"no scripts and styles", `<a href=/1><style>a{}</style>words<script>x()</script><template>t</template></a>`, `link words`},
 		{"at most 100 bytes of whole characters", `<a href=/1>` + long + `</a>`, `link ` + strings.TrimSuffix(long[:99], " ")},
-		{"the first of a URL that says something", `<a href=/1></a><a href=/1>later</a><a href=/1>last</a>`, `link later`},
+		{"all different texts of a URL", `<a href=/1></a><a href=/1>later</a><a href=/1>last</a><a href=/1>later</a><a href=/1><b>la</b>st</a>`, "link later\nlast"},
 		{"an area", `<map><area href=/1 title=north></map>`, `link north`},
 		{"a frame", `<iframe src=/1 title="a map"></iframe>`, `frame a map`},
 		{"a refresh", `<meta http-equiv=refresh content="0;url=/1">`, `refresh `},
@@ -44,6 +44,17 @@ func TestWhatLinksSay(t *testing.T) {
 		if got := string(d.Links[0].By) + " " + d.Links[0].Text; got != test.want {
 			t.Errorf("%s: got %q, want %q", test.name, got, test.want)
 		}
+	}
+}
+
+// WithLine keeps a list of different lines within its limit.
+func TestWithLine(t *testing.T) {
+	list := ""
+	for _, line := range []string{"", "one", "one", "three", "on", "", "three", "hundreds of letters", "e", "on"} {
+		list = WithLine(list, line, 14)
+	}
+	if want := "one\nthree\non\ne"; list != want {
+		t.Errorf("got %q, want %q", list, want)
 	}
 }
 

@@ -39,7 +39,7 @@ func WriteLinks(ctx context.Context, w io.Writer, s store.Reader, opt Options) (
 		}
 		for i := range page.Links {
 			l := &page.Links[i]
-			row := []string{harmless.Cell(r.URL), harmless.Cell(l.URL), harmless.Cell(l.Text), string(l.Kind), strconv.FormatBool(l.NoFollow), strconv.Itoa(i)}
+			row := []string{harmless.Cell(r.URL), harmless.Cell(l.URL), harmless.Cell(l.Said()), string(l.Kind), strconv.FormatBool(l.NoFollow), strconv.Itoa(i)}
 			if err := sheet.Write(row); err != nil {
 				return links, fmt.Errorf("write links: %w", err)
 			}

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
+	"strings"
 
 	"skink/base/field"
 )
@@ -11,12 +12,15 @@ import (
 // A Link is an address in a page: a page to visit, or a file that is part of the page.
 type Link struct {
 	URL      string   `json:"url"`            // canonical form, without the fragment
-	Text     string   `json:"text,omitempty"` // anchor text on one line, at most [MaxLinkText] bytes; for an image, its alternative text
+	Text     string   `json:"text,omitempty"` // different texts of the page's links to URL, one a line, each at most [MaxLinkText] bytes; for an image, its alternative text
 	Kind     LinkKind `json:"kind"`
 	NoFollow bool     `json:"nofollow,omitempty"` // the link or its page asks crawlers not to follow it
 
 	Fragments string `json:"fragments,omitempty"` // fragments in the page's links to URL, separated by line feeds; kept only by a crawl for an audit
 }
+
+// Said returns the texts of the link on one line, separated by semicolons.
+func (l Link) Said() string { return strings.ReplaceAll(l.Text, "\n", "; ") }
 
 // MaxLinkText is the maximum number of bytes to keep of a link's text. Most anchors contain only a
 // few words. Longer ones are whole paragraphs or cards, and their first words identify them.

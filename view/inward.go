@@ -1,7 +1,6 @@
 package view
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -150,7 +149,7 @@ type inView struct {
 
 type inLink struct {
 	*store.Record
-	Text     string // text of the first link that has one
+	Text     string // texts of the links, on one line
 	Kind     store.LinkKind
 	NoFollow bool
 }
@@ -203,10 +202,8 @@ func (v *View) inwardOf(ctx context.Context, s store.Reader, page *store.Record)
 
 func linkTo(c *store.Content, url string) inLink {
 	in := inLink{Record: &c.Record}
-	for _, l := range c.Links {
-		if l.URL == url && (in.Kind == "" || in.Text == "") {
-			in.Text, in.Kind, in.NoFollow = cmp.Or(in.Text, l.Text), cmp.Or(in.Kind, l.Kind), l.NoFollow
-		}
+	if i := slices.IndexFunc(c.Links, func(l store.Link) bool { return l.URL == url }); i >= 0 {
+		in.Text, in.Kind, in.NoFollow = c.Links[i].Said(), c.Links[i].Kind, c.Links[i].NoFollow
 	}
 	return in
 }

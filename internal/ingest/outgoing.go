@@ -59,8 +59,8 @@ func (o outgoing) hrefs() iter.Seq2[string, bool] {
 }
 
 // kept returns the links that the store keeps, one for each URL, without links to the page itself.
-// If several links lead to one URL, kept returns the first, with the text of the first that has
-// one. The kept link is nofollow only if all of them are.
+// If several links lead to one URL, kept returns the first, with the different texts of all. The
+// kept link is nofollow only if all of them are.
 func (o outgoing) kept(targets []crawler.Target) []store.Link {
 	links := make([]store.Link, 0, len(targets))
 	places := make([]int32, len(targets)) // for each target, the index of its link in links
@@ -77,11 +77,11 @@ func (o outgoing) kept(targets []crawler.Target) []store.Link {
 			links = append(links, store.Link{URL: t.URL, Text: text, Kind: store.LinkKind(kind), NoFollow: nofollow, Fragments: fragment})
 		default:
 			l := &links[places[t.First]]
-			if l.Text == "" {
-				l.Text = text
+			for line := range strings.SplitSeq(text, "\n") {
+				l.Text = extract.WithLine(l.Text, line, extract.MaxLinkTexts)
 			}
 			l.NoFollow = l.NoFollow && nofollow
-			l.Fragments = withFragment(l.Fragments, fragment)
+			l.Fragments = extract.WithLine(l.Fragments, fragment, maxFragments)
 		}
 		i++
 		return true
@@ -114,21 +114,6 @@ func (o outgoing) fragment(l *extract.Link) string {
 		return ""
 	}
 	return fragment
-}
-
-func withFragment(list, fragment string) string {
-	switch {
-	case fragment == "" || len(list)+1+len(fragment) > maxFragments:
-		return list
-	case list == "":
-		return fragment
-	}
-	for known := range strings.SplitSeq(list, "\n") {
-		if known == fragment {
-			return list
-		}
-	}
-	return list + "\n" + fragment
 }
 
 // listed returns the URLs in the sitemap at sitemapURL as links in the store's format, without

@@ -98,6 +98,15 @@ func TestLinksOfAPageThatForbidsToFollow(t *testing.T) {
 	same(t, "links", shownLinks(got.Links), "link http://a.test/one \"one\" nofollow\nimage http://a.test/p.png \"\"")
 }
 
+// All different texts of the links to a URL are stored, however the page writes the URL.
+func TestTextsOfLinks(t *testing.T) {
+	got := stored(t, testOptions(t), within(t, crawler.ScopeHost), `<a href=/one>one</a><a href=/one#part>the part</a><a href="http://A.test/one"><img alt=picture></a><a href=/one rel=next>one</a><a href=/one>more</a>`)
+	same(t, "links", shownLinks(got.Links), `link http://a.test/one "one\nmore\nthe part\npicture"`)
+	if got := got.Links[0].Said(); got != "one; more; the part; picture" {
+		t.Errorf("on one line: %s", got)
+	}
+}
+
 // If the links of a page have changed but its words have not, the new links are stored.
 func TestLinksOfALaterVisit(t *testing.T) {
 	const text = "<p>The words of this page are the same at each visit, only its links are not."

@@ -180,7 +180,9 @@ func (s *site) link(at int32, links []store.Link) {
 			ways = append(ways, way)
 		}
 		if s.scored && l.Kind == store.LinkAnchor {
-			s.say(to, l.Text)
+			for text := range strings.SplitSeq(l.Text, "\n") {
+				s.say(to, text)
+			}
 		}
 		if p.use(&l); p.last == at {
 			continue
@@ -189,7 +191,7 @@ func (s *site) link(at int32, links []store.Link) {
 		switch p.kind {
 		case store.Error, store.Redirect, store.Blocked:
 			if (s.allFrom || len(s.from[to]) < maxFrom) && s.links < maxLinks {
-				s.from[to] = append(s.from[to], inLink{at, l.Kind, l.Text})
+				s.from[to] = append(s.from[to], inLink{at, l.Kind, l.Said()})
 				s.links++
 			}
 		}
