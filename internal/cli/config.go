@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -114,7 +113,10 @@ func (c command) configure(flags *pflag.FlagSet) error {
 func segmentsFor(flags *pflag.FlagSet, wanted bool) (segment.Choice, error) {
 	c := segment.Choice{List: configOf(flags).file.Segments, Name: flags.Lookup("segment").Value.String()}
 	if !slices.Contains(append(c.Names(), ""), c.Name) || wanted && len(c.List) == 0 {
-		return c, usagef("the configuration file has no segment %s: its section [segments] defines %s", cmp.Or(c.Name, "at all"), cmp.Or(strings.Join(c.Names(), ", "), "none"))
+		if len(c.List) == 0 {
+			return c, usagef("no segment is defined: write a section [segments] in skink.toml in the folder of the store, or in the file of --config")
+		}
+		return c, usagef("the configuration file has no segment %s: its section [segments] defines %s", c.Name, strings.Join(c.Names(), ", "))
 	}
 	return c, nil
 }
