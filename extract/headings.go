@@ -130,10 +130,5 @@ func idOf(n *html.Node) (id string) {
 
 // isFragment reports whether an id can be the fragment of a URL.
 func isFragment(id string) bool {
-	for i := range len(id) {
-		if id[i] <= ' ' {
-			return false
-		}
-	}
-	return len(id) <= maxFragment
+	return len(id) <= maxFragment && !strings.ContainsFunc(id, func(r rune) bool { return r <= ' ' })
 }

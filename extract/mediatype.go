@@ -129,13 +129,8 @@ func magic(body []byte) string {
 }
 
 func letters(s string) bool {
-	for i := range len(s) {
-		c := s[i]
-		if !('0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z') {
-			return false
-		}
-	}
-	return s != "GIF87a" && s != "GIF89a"
+	isOther := func(r rune) bool { return !('0' <= r && r <= '9' || 'A' <= r && r <= 'Z' || 'a' <= r && r <= 'z') }
+	return s != "GIF87a" && s != "GIF89a" && !strings.ContainsFunc(s, isOther)
 }
 
 // hasControls reports whether the beginning of a body has control characters that do not occur in

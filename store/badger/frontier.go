@@ -482,13 +482,11 @@ func decodeRest(rest *frontier.Rest) func(value []byte) error {
 
 // Hosts yields the hosts that have pending URLs when the loop begins.
 func (s *Store) Hosts(ctx context.Context) iter.Seq2[frontier.Host, error] {
-	return store.Listed(ctx, s.pendingHosts)
-}
-
-func (s *Store) pendingHosts() ([]frontier.Host, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.hostsLocked()
+	return store.Listed(ctx, func() ([]frontier.Host, error) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return s.hostsLocked()
+	})
 }
 
 func (s *Store) hostsLocked() ([]frontier.Host, error) {
