@@ -87,14 +87,12 @@ func setupDedup(flags *pflag.FlagSet) func(context.Context, Console, []string) e
 }
 
 func (f *dedupFlags) run(ctx context.Context, con Console, args []string) error {
-	d := &dedupRun{dedupFlags: f, con: con, report: *f.form}
-	return d.run(ctx, args)
+	return (&dedupRun{dedupFlags: f, con: con}).run(ctx, args)
 }
 
 type dedupRun struct {
 	*dedupFlags // command-line flags, not changed during the run
 	con         Console
-	report      report.Options
 	reading     *reading
 	tests       *corpus.Inputs        // benchmark of --decontaminate
 	screen      *decontaminate.Screen // nil without it
@@ -247,7 +245,7 @@ func (d *dedupRun) judge(ctx context.Context, s store.Store, name string, in *co
 	}
 	return d.out.write(ctx, d.con, func(w io.Writer) error {
 		if !d.pairs {
-			form := d.report
+			form := *d.form
 			form.Rule = rule
 			if d.whole != nil {
 				return report.Write(ctx, w, report.FromStore(d.whole), form)

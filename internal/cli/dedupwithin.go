@@ -73,7 +73,7 @@ func (d *dedupRun) cut(ctx context.Context, rule dedup.Rule, in *corpus.Inputs) 
 		return nil
 	}
 	return d.out.write(ctx, d.con, func(w io.Writer) error {
-		if d.report.Format == report.JSON {
+		if d.form.Format == report.JSON {
 			return writeLine(w, t)
 		}
 		_, err := fmt.Fprintf(w, "texts         %10s\n  unique      %10s\n  cut         %10s\n  dropped     %10s\n%-12s  %10s  %12s words\n  kept        %10s  %12s words\n  exact       %10s  %12s words removed\n  near        %10s  %12s words removed\n",

@@ -23,7 +23,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -56,7 +55,6 @@ type Options struct {
 	Seed    func(s *access.Seed, flags *pflag.FlagSet)   // adds flags for the settings of a seed
 	Invalid func(err error, flags *pflag.FlagSet) error  // explains an error of setting a flag
 	Suggest func(word string, names []string) (s string) // returns a suggestion for the end of an error about an unknown name
-	Getenv  func(name string) (value string, set bool)   // looks up an environment variable; nil means [os.LookupEnv]
 }
 
 // Source is the annotation of a flag whose value comes from a file. Its first string is the place
@@ -68,9 +66,6 @@ const Source = "configured"
 // does not set. It fails at the first error. Paths in the file are relative to its folder, or to
 // the folder that [Copy] names.
 func Parse(name string, text []byte, opt Options) (*File, error) {
-	if opt.Getenv == nil {
-		opt.Getenv = os.LookupEnv
-	}
 	p := &parser{file: &File{Name: name, Text: text}, opt: opt}
 	p.dir, p.copied = origin(name, text)
 	settings, err := unmarshal(name, text)

@@ -36,6 +36,12 @@ func flagSet(names ...string) *pflag.FlagSet {
 }
 
 // options returns options for a crawl whose command line has --format.
+func TestMain(m *testing.M) {
+	os.Setenv("TOKEN", word)
+	os.Setenv("EMPTY", "")
+	os.Exit(m.Run())
+}
+
 func options() Options {
 	opt := Options{
 		Command: "crawl", Main: "crawl", Shared: "store",
@@ -60,9 +66,6 @@ func options() Options {
 				return nil
 			})
 			flags.StringVar(&h.UserAgent, "user-agent", "", "")
-		},
-		Getenv: func(name string) (string, bool) {
-			return map[string]string{"TOKEN": word, "EMPTY": ""}[name], name == "TOKEN" || name == "EMPTY"
 		},
 		Suggest: func(word string, names []string) string { return "try " + names[0] },
 		Invalid: func(err error, flags *pflag.FlagSet) error { return err },
@@ -176,7 +179,6 @@ login.fields.password = "$${sesame-6}"
 login.page = "https://other.test/login"
 `
 	opt := options()
-	opt.Getenv = func(string) (string, bool) { return "value", true }
 	_, err := Parse("skink.toml", []byte(written), opt)
 	if err != nil {
 		t.Fatal(err)
@@ -208,7 +210,7 @@ login.page = "https://other.test/login"
 func TestProxyPassword(t *testing.T) {
 	opt := options()
 	for _, password := range []string{"a@b/c", "x", "p%40 ?#:[", "me:1/x"} {
-		opt.Getenv = func(string) (string, bool) { return password, true }
+		t.Setenv("PW", password)
 		f, err := Parse("skink.toml", []byte("[host.\"a\"]\nproxy = \"http://${PW}:${PW}@proxy.test:3128\""), opt)
 		if err != nil {
 			t.Fatal(err)

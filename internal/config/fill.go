@@ -55,7 +55,7 @@ func (p *parser) value(name string) (string, error) {
 	if !variableName.MatchString(name) {
 		return "", errors.New("this is not the name of a variable: try ${NAME} or ${file:PATH}, or $${ for a literal ${")
 	}
-	value, ok := p.opt.Getenv(name)
+	value, ok := os.LookupEnv(name)
 	if !ok {
 		return "", fmt.Errorf("the environment variable %s is not set", name)
 	}

@@ -127,10 +127,7 @@ func (a *Audit) Fails(all []Condition) (failed []string) {
 }
 
 func (c Condition) label() string {
-	if c.Change == "" {
-		return c.Name
-	}
-	return string(c.Change) + ":" + c.Name
+	return strings.TrimPrefix(string(c.Change)+":"+c.Name, ":")
 }
 
 // counted returns the number of entries that the condition counts, and for percentages the total

@@ -51,12 +51,6 @@ func Write(ctx context.Context, w io.Writer, a *Audit, o Output) error {
 	if err != nil {
 		return err
 	}
-	if o.Format == report.XLSX {
-		if err := writeXLSX(ctx, w, a, chosen, o); err != nil {
-			return fmt.Errorf("write audit: %w", err)
-		}
-		return nil
-	}
 	guard := report.Guard(o.Format, w)
 	out := bufio.NewWriterSize(guard, 64<<10)
 	switch o.Format {
@@ -68,6 +62,8 @@ func Write(ctx context.Context, w io.Writer, a *Audit, o Output) error {
 		err = writeCSV(ctx, out, a, chosen, o)
 	case report.HTML:
 		err = writeParts(ctx, out, a, chosen, o, pageParts, rowsOpen)
+	case report.XLSX:
+		err = writeXLSX(ctx, w, a, chosen, o) // binary, so it does not pass the guard
 	default:
 		_, err = report.ParseFormat(string(o.Format))
 	}
