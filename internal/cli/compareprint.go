@@ -15,11 +15,8 @@ import (
 
 func (c *sideBySide) printText(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for _, s := range []struct {
-		letter string
-		*side
-	}{{"A", &c.A}, {"B", &c.B}} {
-		fmt.Fprintf(t, "%s\t%s\t%s, %s, %s\n", s.letter, harmless.Line(s.Name), report.Counted(s.Words, "word"), report.Counted(s.Characters, "character"), report.Counted(s.Shingles, "shingle"))
+	for i, s := range []*side{&c.A, &c.B} {
+		fmt.Fprintf(t, "%c\t%s\t%s, %s, %s\n", 'A'+i, harmless.Line(s.Name), report.Counted(s.Words, "word"), report.Counted(s.Characters, "character"), report.Counted(s.Shingles, "shingle"))
 		if s.Without != "" {
 			fmt.Fprintf(t, "\t\tform %s has no rules for %s: the words are compared unchanged\n", s.Without, languageName(s.Lang))
 		}

@@ -83,7 +83,7 @@ type status struct {
 type hostStatus struct {
 	Host    string         `json:"host"`
 	Pending int            `json:"pending"`
-	Until   *time.Time     `json:"blocked_until,omitempty"`
+	Until   time.Time      `json:"blocked_until,omitzero"`
 	Delay   float64        `json:"delay_seconds,omitempty"`
 	Spent   frontier.Spent `json:"spent,omitzero"`       // what counts against --max-host-pages and --max-host-bytes
 	Alone   string         `json:"left_alone,omitempty"` // reason why the last run stopped sending requests to this host; "" if it did not
@@ -127,7 +127,7 @@ func (h hostStatus) note() string {
 	if h.Alone != "" {
 		notes = append(notes, "the last run suspended the host: "+harmless.Line(h.Alone))
 	}
-	if h.Until != nil {
+	if !h.Until.IsZero() {
 		notes = append(notes, "the host asked the crawler to send no requests until "+h.Until.Format(time.RFC3339))
 	}
 	if h.Spent != (frontier.Spent{}) {
@@ -164,8 +164,7 @@ func readStatus(ctx context.Context, s store.Reader, now time.Time) (st status, 
 		}
 		row := hostStatus{Host: h.Name, Pending: h.Pending, Delay: h.Rest.Delay.Seconds(), Alone: alone[h.Name].Why, Spent: h.Rest.Spent}
 		if h.Rest.Blocked.After(now) {
-			until := h.Rest.Blocked.UTC()
-			row.Until = &until
+			row.Until = h.Rest.Blocked.UTC()
 		}
 		st.Hosts = append(st.Hosts, row)
 	}

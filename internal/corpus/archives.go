@@ -242,17 +242,16 @@ func ReadArchive(ctx context.Context, r io.Reader, name string, opt crawler.Opti
 	if IsARC(start) {
 		return warc.ErrARC
 	}
-	var records *warc.Reader
+	from := io.Reader(in)
 	if isZstd(start) {
 		unpacked, err := Unpack(in, name)
 		if err != nil {
 			return err
 		}
 		defer unpacked.Close()
-		records, name = warc.NewReader(unpacked), "" // no record can be read on its own
-	} else {
-		records = warc.NewReader(in)
+		from, name = unpacked, "" // no record can be read on its own
 	}
+	records := warc.NewReader(from)
 	var info warc.Header
 	var known companions
 	for {

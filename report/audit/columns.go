@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"skink/dedup"
 	"skink/report"
 	"skink/store"
 )
@@ -191,16 +190,16 @@ const pagesAtOnce = 500
 func (a *Audit) addFrom(ctx context.Context, entries []compared, rows []Row) error {
 	for i, e := range entries {
 		for links := range slices.Chunk(a.site.from[e.page], pagesAtOnce) {
-			ids := make([]dedup.Hash, len(links))
-			for k, l := range links {
-				ids[k] = a.site.pages[l.from].id
+			var at []int32
+			for _, l := range links {
+				at = append(at, l.from)
 			}
-			pages, err := a.s.Pages(ctx, ids, store.WantRecord)
+			pages, err := a.pagesAt(ctx, store.WantRecord, at)
 			if err != nil {
 				return err
 			}
-			for k, l := range links {
-				if c := pages[k]; c != nil {
+			for _, l := range links {
+				if c := pages[l.from]; c != nil {
 					rows[i].From = append(rows[i].From, From{c.Record.URL, l.text, l.kind})
 				}
 			}

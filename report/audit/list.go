@@ -390,34 +390,24 @@ func first(ctx context.Context, rows iter.Seq2[Row, error], n int) iter.Seq2[Row
 
 func (f *Finding) rowsOf(ctx context.Context, entries []compared, sets *resemblances) (rows []Row, err error) {
 	a := f.list.audit
-	var ids []dedup.Hash
+	var at []int32
 	for _, e := range entries {
-		ids = append(ids, a.site.pages[e.page].id)
-		if e.other != nobody {
-			ids = append(ids, a.site.pages[e.other].id)
-		}
-		for _, at := range e.alike[:min(len(e.alike), alikeShown)] {
-			ids = append(ids, a.site.pages[at].id)
-		}
+		at = append(at, e.page, e.other)
+		at = append(at, e.alike[:min(len(e.alike), alikeShown)]...)
 	}
-	contents, err := a.s.Pages(ctx, ids, f.want)
+	pages, err := a.pagesAt(ctx, f.want, at)
 	if err != nil {
 		return nil, err
 	}
 	var kept []compared // entries whose pages are still in the store
 	for _, e := range entries {
-		s := &subject{entry: e.entry, finding: f, page: contents[0], sets: sets, alike: len(e.alike)}
-		if contents = contents[1:]; e.other != nobody {
-			s.other, contents = contents[0], contents[1:]
-		}
-		alike := contents[:min(len(e.alike), alikeShown)]
-		contents = contents[len(alike):]
+		s := &subject{entry: e.entry, finding: f, page: pages[e.page], other: pages[e.other], sets: sets, alike: len(e.alike)}
 		if s.page == nil {
 			continue
 		}
 		row := Row{Finding: f, Cells: make([]any, len(f.list.Columns)), Links: int(a.site.pages[e.page].links), Change: e.change, Private: s.page.Record.Private}
-		for _, c := range alike {
-			if c != nil {
+		for _, at := range e.alike[:min(len(e.alike), alikeShown)] {
+			if c := pages[at]; c != nil {
 				row.Alike = append(row.Alike, c.Record.URL)
 			}
 		}
@@ -440,4 +430,19 @@ func (f *Finding) rowsOf(ctx context.Context, entries []compared, sets *resembla
 		err = a.addFrom(ctx, kept, rows)
 	}
 	return rows, err
+}
+
+// pagesAt reads pages by their index in site.pages, except nobody. The result lacks pages that are no longer in the store.
+func (a *Audit) pagesAt(ctx context.Context, want store.Want, at []int32) (map[int32]*store.Content, error) {
+	at = slices.DeleteFunc(at, func(i int32) bool { return i == nobody })
+	ids := make([]dedup.Hash, len(at))
+	for i, page := range at {
+		ids[i] = a.site.pages[page].id
+	}
+	contents, err := a.s.Pages(ctx, ids, want)
+	found := map[int32]*store.Content{}
+	for i, c := range contents {
+		found[at[i]] = c
+	}
+	return found, err
 }

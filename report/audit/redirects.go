@@ -4,7 +4,6 @@ import (
 	"context"
 	"strings"
 
-	"skink/dedup"
 	"skink/store"
 )
 
@@ -64,16 +63,13 @@ func (a *Audit) redirectFaults(at int32) (names []string) {
 func (a *Audit) follow(ctx context.Context, s *subject) error {
 	r := &s.page.Record
 	hops, loops := a.site.way(s.entry.page)
-	ids := make([]dedup.Hash, len(hops))
-	for i, at := range hops {
-		ids[i] = a.site.pages[at].id
-	}
-	known, err := a.s.Pages(ctx, ids, store.WantRecord)
+	known, err := a.pagesAt(ctx, store.WantRecord, hops)
 	if err != nil {
 		return err
 	}
 	urls, end, with := []string{r.URL}, r.Location, "not crawled"
-	for _, c := range known {
+	for _, at := range hops {
+		c := known[at]
 		if c == nil {
 			continue
 		}
