@@ -14,6 +14,7 @@
 package corpus
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -119,12 +120,7 @@ func (in *Inputs) Size() (total int64) {
 // as bad: nobody reads such a long text, and it would take too much memory.
 const DefaultMaxRecord = 64 << 20
 
-func (in *Inputs) maxRecord() int {
-	if in.MaxRecord > 0 {
-		return in.MaxRecord
-	}
-	return DefaultMaxRecord
-}
+func (in *Inputs) maxRecord() int { return cmp.Or(in.MaxRecord, DefaultMaxRecord) }
 
 type input struct {
 	name   string // "-" is standard input

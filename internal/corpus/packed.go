@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/klauspost/compress/gzip"
@@ -134,12 +135,7 @@ func without(name string, endings []string) string {
 }
 
 func hasEnding(name string, endings []string) bool {
-	for _, e := range endings {
-		if strings.EqualFold(filepath.Ext(name), e) {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(endings, strings.ToLower(filepath.Ext(name)))
 }
 
 // Pack returns a writer that compresses with gzip or zstd if the file name ends in .gz or .zst.

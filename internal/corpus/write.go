@@ -3,6 +3,7 @@ package corpus
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/csv"
 	"encoding/json"
@@ -298,9 +299,8 @@ func (s *lineSink) write(r *Record, note Note, annotate bool) (err error) {
 	if !s.begun {
 		before, s.begun = s.before, true
 	}
-	if _, err = s.out.WriteString(before); err == nil {
-		_, err = s.out.Write(s.line)
-	}
+	_, _ = s.out.WriteString(before) // Write returns the error
+	_, err = s.out.Write(s.line)
 	return err
 }
 
@@ -309,14 +309,8 @@ func (s *lineSink) close() error {
 	if !s.begun {
 		end = s.empty
 	}
-	_, err := s.out.WriteString(end)
-	if err == nil {
-		err = s.out.Flush()
-	}
-	if err != nil {
-		return err
-	}
-	return s.pack.Close()
+	_, _ = s.out.WriteString(end) // Flush returns the error
+	return cmp.Or(s.out.Flush(), s.pack.Close())
 }
 
 func (r *Record) appendLine(dst []byte) ([]byte, error) {
