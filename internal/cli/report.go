@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -145,7 +146,7 @@ func (f *reportFlags) sinceTime(conditions []audit.Condition) (at time.Time, err
 	switch {
 	case f.since == "" && i >= 0:
 		return at, usagef("--fail-on %s:%s requires --since: try --since LAST", conditions[i].Change, conditions[i].Name)
-	case f.since == "", strings.EqualFold(f.since, sinceLast):
+	case f.since == "", strings.EqualFold(f.since, "LAST"):
 		return at, nil
 	}
 	if at, err = parseMoment(f.since); err != nil {
@@ -154,9 +155,8 @@ func (f *reportFlags) sinceTime(conditions []audit.Condition) (at time.Time, err
 	return at, nil
 }
 
-// audit audits the store s. With --since, it compares the result with that of the latest crawl that ended before the
-// time since, or, if that is zero, with the crawl before the last one. It lists almost-duplicates if f.about or conditions asks for them. For a full
-// audit, it also lists them if the store is small.
+// audit audits the store s. With --since, it compares the result with that of the crawl that readPast finds. It lists
+// almost-duplicates if f.about or conditions asks for them. For a full audit, it also lists them if the store is small.
 func (f *reportFlags) audit(ctx context.Context, s store.Reader, settings store.Settings, opt audit.Options, conditions []audit.Condition, since time.Time) (*audit.Audit, error) {
 	rule, err := session.StoredRule(settings, *f.store)
 	if err != nil {
@@ -176,6 +176,29 @@ func (f *reportFlags) audit(ctx context.Context, s store.Reader, settings store.
 		opt.Nearly = func(ctx context.Context) (*audit.Nearly, error) { return complete.NearlyUnasked(ctx, s, rule) }
 	}
 	return audit.Read(ctx, s, opt)
+}
+
+// readPast reads the findings that the audit is compared with: those of the latest crawl that ended before the time
+// since, or, if that is zero, of the crawl before the last one.
+func (f *reportFlags) readPast(ctx context.Context, s store.Reader, since time.Time) (*audit.Past, error) {
+	h, err := audit.ReadHistory(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	found := h.Before()
+	if !since.IsZero() {
+		found = h.At(since)
+	}
+	if found != nil {
+		return audit.ReadPast(ctx, s, found)
+	}
+	var kept []string
+	for _, k := range h.Earlier() {
+		kept = append(kept, fmt.Sprintf("--since %s (crawl %d)", k.Ended.Format(time.RFC3339), k.Number))
+	}
+	last := cmp.Or(strings.Join(kept[max(0, len(kept)-3):], ", "), "none")
+	return nil, fmt.Errorf("--since %s: %s has no saved findings of such a crawl; earlier crawls with saved findings: %s; a crawl saves them with --audit, as in %s",
+		f.since, *f.store, last, session.WithStore("skink crawl --audit --recrawl 0s", *f.store))
 }
 
 // nearlyList names the list of pages that are almost duplicates. For a large store, an audit makes the
