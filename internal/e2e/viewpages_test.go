@@ -59,6 +59,8 @@ func TestPagesInBrowser(t *testing.T) {
 	b.click(`table.list tbody th a`)
 	b.look("cluster-mixed")
 	b.open("/map")
+	b.reload(`document.querySelector("svg.tree .arc") != null`)
+	b.eval(`document.querySelector("main details").open = true`)
 	b.look("map-mixed")
 	for _, name := range []string{"hebrew.html", "gone.html", strings.Repeat("a-long-path-without-spaces-", 8) + ".html"} {
 		b.open(path(name))
@@ -174,7 +176,7 @@ func startView(t *testing.T, dir string) string {
 // are similar, but not duplicates.
 func writeMixedPages(t *testing.T, dir string) {
 	t.Helper()
-	if err := os.Mkdir(dir, 0o777); err != nil {
+	if err := os.MkdirAll(filepath.Join(dir, "folder"), 0o777); err != nil {
 		t.Fatal(err)
 	}
 	hebrew := strings.Fields("שלום עולם זהו מאמר על הים ועל הערפל שמכסה את החוף בכל בוקר הדייגים יוצאים לפני הזריחה")
@@ -193,7 +195,7 @@ func writeMixedPages(t *testing.T, dir string) {
 	}
 	var links strings.Builder
 	write := func(name, direction, title string, paragraphs []string) {
-		text := fmt.Sprintf(`<!doctype html><html dir="%s"><meta charset="utf-8"><title>%s</title><nav><a href="index.html">Home</a> <a href="hebrew.html">About</a></nav><main><h1>%[2]s</h1><p>%s</p></main></html>`,
+		text := fmt.Sprintf(`<!doctype html><html dir="%s"><meta charset="utf-8"><title>%s</title><nav><a href="/index.html">Home</a> <a href="/hebrew.html">About</a></nav><main><h1>%[2]s</h1><p>%s</p></main></html>`,
 			direction, title, strings.Join(paragraphs, "</p><p>"))
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
 			t.Fatal(err)
@@ -202,6 +204,7 @@ func writeMixedPages(t *testing.T, dir string) {
 	}
 	write("hebrew.html", "rtl", "שלום עולם: הערפל בים (2024)", append(paragraphs(hebrew, 1, 12), paragraphs(english, 1, 1)...))
 	write("hebrew-copy.html", "rtl", "שלום עולם: הערפל בים (2025)", append(paragraphs(hebrew, 1, 12), paragraphs(english, 1, 1)...))
+	write("folder/ערפל.html", "rtl", "מאמר אחר", paragraphs(hebrew, 5, 9))
 	write("arabic.html", "rtl", "السلام عليكم: الضباب", paragraphs(arabic, 2, 9))
 	write("arabic-copy.html", "rtl", "السلام عليكم: الضباب", append(paragraphs(arabic, 2, 9), "سطر جديد واحد"))
 	write(strings.Repeat("a-long-path-without-spaces-", 8)+".html", "ltr", strings.Repeat("Alongtitlewithoutspaces", 9), paragraphs(english, 3, 9))
