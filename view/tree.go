@@ -187,7 +187,7 @@ func (s *tree) draw() {
 	s.Height = 26*len(s.Folders) + 34
 	for i, from := range s.Folders {
 		from.Within = s.links[i][i]
-		from.Bar = int(44 * from.Duplicates / max(from.Pages, 1))
+		from.Bar = int(40 * from.Duplicates / max(from.Pages, 1))
 		for k, to := range s.Folders {
 			if n := s.links[i][k]; n > 0 && i != k {
 				from.Out, to.In = from.Out+n, to.In+n
