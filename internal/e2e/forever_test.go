@@ -322,10 +322,14 @@ func TestForeverTogether(t *testing.T) {
 		other.change(func() { other.day++ })
 		site.pass(t, workers...)
 	}
-	if out, err := exec.Command(skink, "control", "--store", store, "stop").CombinedOutput(); err != nil {
-		t.Fatalf("control stop: %v\n%s", err, out)
+	stop := func(workers ...*worker) {
+		if out, err := exec.Command(skink, "control", "--store", store, "stop").CombinedOutput(); err != nil {
+			t.Fatalf("control stop: %v\n%s", err, out)
+		}
+		awaitEnds(t, workers...)
 	}
-	awaitEnds(t, workers...)
+	stop(workers...)
+	stop(begin("a", "--feed", fed.URL+"/pages")) // the other worker may have ended last: its last pages are fed now
 	for _, w := range workers {
 		if w.err != nil || !strings.Contains(w.said.String(), "Revisiting") {
 			t.Errorf("a worker ended with %v\n%s", w.err, w.said.String())
