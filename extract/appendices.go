@@ -17,18 +17,15 @@ import (
 //
 // Weakness: the headings are a fixed list. Other languages are not covered.
 
-// appendixLists holds a comment and two lists: how such headings begin, and the words for readers'
-// comments, which may stand with a number as a heading.
+// appendixList holds a comment, and how such headings begin.
 //
 //go:embed appendices.txt
-var appendixLists string
-
-var lists = strings.Split(strings.TrimSpace(appendixLists), "\n\n")
-var remarks = strings.Split(lists[2], "\n")
+var appendixList string
 
 // appendices holds the beginnings of such headings by their first byte.
 var appendices = func() (begins [256][]string) {
-	for begin := range strings.Lines(lists[1]) {
+	_, list, _ := strings.Cut(appendixList, "\n\n")
+	for begin := range strings.Lines(list) {
 		begins[begin[0]] = append(begins[begin[0]], strings.TrimSuffix(begin, "\n"))
 	}
 	return begins
@@ -66,13 +63,11 @@ func (s *survey) isAppendix(b *block) bool {
 		return false
 	}
 	text := bytes.Trim(s.text[b.start:b.end], " 0123456789()")
-	mayRemark := b.kind == heading && (s.isArticle() || s.blog)
-	if len(text) == 0 || !mayRemark && text[0] < utf8.RuneSelf && appendices[text[0]|0x20] == nil { // 0x20 makes a capital letter small
+	if len(text) == 0 || text[0] < utf8.RuneSelf && appendices[text[0]|0x20] == nil { // 0x20 makes a capital letter small
 		return false
 	}
 	line := string(bytes.ToLower(text))
-	return mayRemark && slices.Contains(remarks, line) ||
-		slices.ContainsFunc(appendices[line[0]], func(begin string) bool { return strings.HasPrefix(line, begin) })
+	return slices.ContainsFunc(appendices[line[0]], func(begin string) bool { return strings.HasPrefix(line, begin) })
 }
 
 // sectionEnd returns the index after the last block of the section whose heading is block i. If an
