@@ -91,14 +91,14 @@ var table = map[string]struct {
 	"crawl":                       {[]string{"crawler", "frontier", "internal/session", "store"}, nil},
 	"internal/cli":                {[]string{"internal/output", "docs", "crawler", "crawler/robots", "crawler/wire", "dedup", "document", "extract", "extract/selector", "feed", "feed/release", "frontier", "internal/archive", "internal/bucket", "internal/complete", "internal/corpus", "internal/decontaminate", "store/disk", "base/harmless", "base/segment", "internal/ingest", "base/loopback", "internal/memory", "internal/monitor", "internal/session", "internal/join", "internal/newest", "internal/within", "report", "report/audit", "store", "store/badger", "store/overlay", "store/postgres", "store/remote", "view", "warc", "crawler/access", "internal/config"}, []string{"github.com/spf13/pflag"}},
 	"internal/config":             {[]string{"base/segment", "crawler/access", "store/disk"}, []string{"github.com/pelletier/go-toml/v2", "github.com/spf13/pflag"}},
-	"examples/dedup":              {[]string{"dedup"}, nil},                          // an example of the libraries on one page
-	"examples/published":          {[]string{"dedup", "extract"}, nil},               // systems of the literature, on the library
-	"examples/crawl":              {[]string{"crawl", "store", "store/badger"}, nil}, // an example of the libraries on one page
-	"internal/tools/bruteforce":   {[]string{"dedup"}, nil},                          // a test tool that checks the output of skink
-	"internal/tools/labelpairs":   {[]string{"extract"}, nil},                        // a tool that makes labeled pairs for skink tune
-	"internal/tools/webgen":       {nil, nil},                                        // a test tool that serves a generated web with known properties
-	"internal/tools/websites":     {nil, nil},                                        // a test tool that serves generated sites, for testing how a crawl learns
-	"internal/tools/graft":        {[]string{"extract", "dedup"}, nil},               // a test tool that measures how stable the main text is
+	"examples/dedup":              {[]string{"dedup"}, nil},                                          // an example of the libraries on one page
+	"examples/published":          {[]string{"dedup", "extract"}, nil},                               // systems of the literature, on the library
+	"examples/crawl":              {[]string{"crawl", "store", "store/badger"}, nil},                 // an example of the libraries on one page
+	"internal/tools/bruteforce":   {[]string{"dedup"}, nil},                                          // a test tool that checks the output of skink
+	"internal/tools/labelpairs":   {[]string{"extract"}, []string{"github.com/PuerkitoBio/goquery"}}, // a tool that makes labeled pairs for skink tune
+	"internal/tools/webgen":       {nil, nil},                                                        // a test tool that serves a generated web with known properties
+	"internal/tools/websites":     {nil, nil},                                                        // a test tool that serves generated sites, for testing how a crawl learns
+	"internal/tools/graft":        {[]string{"extract", "dedup"}, nil},                               // a test tool that measures how stable the main text is
 }
 
 // pure lists the packages that must not use the network, the disk, the clock or a log. They may use

@@ -10,6 +10,11 @@
 // quarter of the article, another article that quotes a third of it, and a rewrite in which every
 // third word is replaced.
 //
+// With -debian, the tool makes the pairs of testdata/judged.jsonl.zst instead, from a folder of
+// unpacked Debian packages; testdata/README.md names them:
+//
+//	go run ./internal/tools/labelpairs -debian FOLDER | zstd -19 > testdata/judged.jsonl.zst
+//
 // Known weakness: the pairs do not show how often each kind occurs in a crawl, or which kinds the
 // user of the crawl considers duplicates. Real labels are better.
 package main
@@ -32,14 +37,19 @@ type pair struct {
 	B         string `json:"b_text"`
 	Duplicate bool   `json:"duplicate"`
 	Kind      string `json:"kind"`
+	Source    string `json:"source,omitempty"`
 }
 
 func main() {
-	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: labelpairs FOLDER")
+	make, args := run, os.Args[1:]
+	if len(args) == 2 && args[0] == "-debian" {
+		make, args = runDebian, args[1:]
+	}
+	if len(args) != 1 {
+		fmt.Fprintln(os.Stderr, "usage: labelpairs [-debian] FOLDER")
 		os.Exit(2)
 	}
-	if err := run(os.Args[1], os.Stdout); err != nil {
+	if err := make(args[0], os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "labelpairs:", err)
 		os.Exit(1)
 	}
@@ -56,7 +66,7 @@ func run(dir string, w io.Writer) error {
 	for i, a := range articles {
 		other := articles[(i+1)%len(articles)]
 		for _, k := range kinds {
-			if err := enc.Encode(pair{join(a), join(k.change(rng, a, other)), k.duplicate, k.name}); err != nil {
+			if err := enc.Encode(pair{join(a), join(k.change(rng, a, other)), k.duplicate, k.name, ""}); err != nil {
 				return err
 			}
 		}
