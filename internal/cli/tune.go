@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"runtime"
 	"slices"
 	"strconv"
@@ -14,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"skink/dedup"
+	"skink/dedup/rivals"
 	"skink/report"
 )
 
@@ -130,8 +132,9 @@ func checkForm(name string) error {
 }
 
 func checkMeasure(name string) error {
-	if measures[name] == nil {
-		return errors.New("must be one of " + strings.Join(triedMeasures, ", "))
+	if measures[name] == nil && rivals.Measures[name] == nil {
+		others := slices.Sorted(maps.Keys(rivals.Measures))
+		return errors.New("must be one of " + strings.Join(slices.Concat(triedMeasures, others), ", "))
 	}
 	return nil
 }
@@ -194,7 +197,7 @@ func (f *tuneFlags) score(ctx context.Context, pairs []labelledPair, ways []dedu
 			way := 0
 			for _, c := range f.compare(ctx, p) {
 				for _, name := range f.measures.words {
-					scores[way][i] = dedup.Scored{Score: measures[name](c), Duplicate: p.Duplicate}
+					scores[way][i] = dedup.Scored{Score: c.score(name), Duplicate: p.Duplicate}
 					way++
 				}
 			}
@@ -205,9 +208,22 @@ func (f *tuneFlags) score(ctx context.Context, pairs []labelledPair, ways []dedu
 	return scores, workers.Wait()
 }
 
+// A compared is the result of comparing two texts with one form and shingling.
+type compared struct {
+	dedup.Comparison
+	rivals map[string]float64 // scores of the measures of package rivals that are tried
+}
+
+func (c compared) score(name string) float64 {
+	if measure := measures[name]; measure != nil {
+		return measure(c.Comparison)
+	}
+	return c.rivals[name]
+}
+
 // compare compares the two texts of a pair for each form and shingling. The results are grouped by
 // form. It returns nil if ctx ends.
-func (f *tuneFlags) compare(ctx context.Context, p labelledPair) (all []dedup.Comparison) {
+func (f *tuneFlags) compare(ctx context.Context, p labelledPair) (all []compared) {
 	var a, b dedup.Text
 	for _, name := range f.forms.words {
 		form, _ := dedup.ParseForm(name) // the caller has checked the name
@@ -217,7 +233,13 @@ func (f *tuneFlags) compare(ctx context.Context, p labelledPair) (all []dedup.Co
 			if ctx.Err() != nil {
 				return nil
 			}
-			all = append(all, dedup.Compare(&a, &b, s))
+			c := compared{dedup.Compare(&a, &b, s), map[string]float64{}}
+			for name, measure := range rivals.Measures {
+				if slices.Contains(f.measures.words, name) {
+					c.rivals[name] = measure(s.Append(nil, &a), s.Append(nil, &b))
+				}
+			}
+			all = append(all, c)
 		}
 	}
 	return all

@@ -78,6 +78,7 @@ var table = map[string]struct {
 	"base/table":                  {nil, []string{"github.com/parquet-go/parquet-go"}},
 	"store/overlay":               {[]string{"dedup", "store"}, nil},
 	"dedup/align":                 {[]string{"dedup"}, nil},
+	"dedup/rivals":                {[]string{"dedup"}, nil},
 	"internal/ingest":             {[]string{"frontier", "crawler", "crawler/robots", "extract", "extract/selector", "extract/markup", "extract/stylesheet", "document", "dedup", "store", "internal/corpus", "base/batcher", "base/lru", "internal/memory", "store/precedence", "crawler/learn", "crawler/sitemap", "dedup/language"}, nil},
 	"internal/corpus":             {[]string{"internal/bucket", "internal/output", "extract", "document", "base/table", "base/harmless", "crawler", "crawler/render", "crawler/wire", "frontier", "store", "warc"}, nil},
 	"internal/newest":             {[]string{"dedup", "document", "extract", "internal/corpus", "internal/ingest", "internal/join"}, nil},
@@ -89,7 +90,7 @@ var table = map[string]struct {
 	"internal/monitor":            {[]string{"base/loopback"}, []string{"github.com/prometheus/client_golang"}},
 	"internal/session":            {[]string{"internal/output", "crawler", "crawler/access", "crawler/folder", "crawler/learn", "crawler/wire", "dedup", "document", "extract", "extract/selector", "feed", "feed/release", "frontier", "internal/archive", "internal/bucket", "internal/complete", "internal/corpus", "store/disk", "base/harmless", "internal/ingest", "internal/memory", "internal/monitor", "store/precedence", "report", "report/audit", "store", "store/remote", "view", "warc"}, nil},
 	"crawl":                       {[]string{"crawler", "frontier", "internal/session", "store"}, nil},
-	"internal/cli":                {[]string{"internal/output", "docs", "crawler", "crawler/robots", "crawler/wire", "dedup", "document", "extract", "extract/selector", "feed", "feed/release", "frontier", "internal/archive", "internal/bucket", "internal/complete", "internal/corpus", "internal/decontaminate", "store/disk", "base/harmless", "base/segment", "internal/ingest", "base/loopback", "internal/memory", "internal/monitor", "internal/session", "internal/join", "internal/newest", "internal/within", "report", "report/audit", "store", "store/badger", "store/overlay", "store/postgres", "store/remote", "view", "warc", "crawler/access", "internal/config"}, []string{"github.com/spf13/pflag"}},
+	"internal/cli":                {[]string{"internal/output", "docs", "crawler", "crawler/robots", "crawler/wire", "dedup", "dedup/rivals", "document", "extract", "extract/selector", "feed", "feed/release", "frontier", "internal/archive", "internal/bucket", "internal/complete", "internal/corpus", "internal/decontaminate", "store/disk", "base/harmless", "base/segment", "internal/ingest", "base/loopback", "internal/memory", "internal/monitor", "internal/session", "internal/join", "internal/newest", "internal/within", "report", "report/audit", "store", "store/badger", "store/overlay", "store/postgres", "store/remote", "view", "warc", "crawler/access", "internal/config"}, []string{"github.com/spf13/pflag"}},
 	"internal/config":             {[]string{"base/segment", "crawler/access", "store/disk"}, []string{"github.com/pelletier/go-toml/v2", "github.com/spf13/pflag"}},
 	"examples/dedup":              {[]string{"dedup"}, nil},                                          // an example of the libraries on one page
 	"examples/published":          {[]string{"dedup", "extract"}, nil},                               // systems of the literature, on the library
@@ -103,7 +104,7 @@ var table = map[string]struct {
 
 // pure lists the packages that must not use the network, the disk, the clock or a log. They may use
 // the parts of package time that do not read the clock, such as durations.
-var pure = map[string]bool{"dedup": true, "dedup/align": true, "extract": true, "extract/markup": true, "base/node": true, "extract/passage": true, "extract/stylesheet": true, "extract/tree": true, "crawler/robots": true, "crawler/sitemap": true, "crawler/captcha": true, "crawler/learn": true, "dedup/language": true, "base/harmless": true, "warc": true, "store/precedence": true, "base/splitmix": true}
+var pure = map[string]bool{"dedup": true, "dedup/align": true, "dedup/rivals": true, "extract": true, "extract/markup": true, "base/node": true, "extract/passage": true, "extract/stylesheet": true, "extract/tree": true, "crawler/robots": true, "crawler/sitemap": true, "crawler/captcha": true, "crawler/learn": true, "dedup/language": true, "base/harmless": true, "warc": true, "store/precedence": true, "base/splitmix": true}
 
 var (
 	impure = []string{"net", "net/http", "os", "os/exec", "log", "log/slog", "syscall", "io/ioutil"}
