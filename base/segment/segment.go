@@ -4,10 +4,9 @@
 package segment
 
 import (
-	"cmp"
-	"net/url"
 	"regexp"
 	"slices"
+	"strings"
 )
 
 // A Segment is the URLs whose path matches a regular expression.
@@ -21,15 +20,11 @@ type List []Segment
 
 // Of returns the name of the segment of a URL, or "" if it has none. A URL without a path has the path "/".
 func (l List) Of(rawURL string) string {
-	if len(l) == 0 {
-		return ""
-	}
-	u, err := url.Parse(rawURL)
-	if err != nil {
-		return ""
-	}
-	path := cmp.Or(u.EscapedPath(), "/")
-	if i := slices.IndexFunc(l, func(s Segment) bool { return s.Path.MatchString(path) }); i >= 0 {
+	_, path, _ := strings.Cut(rawURL, "://")
+	path, _, _ = strings.Cut(path, "#")
+	path, _, _ = strings.Cut(path, "?")
+	_, path, _ = strings.Cut(path, "/")
+	if i := slices.IndexFunc(l, func(s Segment) bool { return s.Path.MatchString("/" + path) }); i >= 0 {
 		return l[i].Name
 	}
 	return ""

@@ -14,6 +14,7 @@ func TestOf(t *testing.T) {
 		{Name: "start", Path: regexp.MustCompile(`^/$`)},
 		{Name: "api", Path: regexp.MustCompile(`^/docs/api/`)},
 		{Name: "docs", Path: regexp.MustCompile(`^/(docs|handb%C3%BCcher)/`)},
+		{Name: "raw", Path: regexp.MustCompile(`^/a\|b`)},
 		{Name: "old", Path: regexp.MustCompile(`\.html$`)},
 	}
 	for url, want := range map[string]string{
@@ -30,6 +31,10 @@ func TestOf(t *testing.T) {
 		"file:///docs/index.html":                "docs",
 		"https://a.test/shop/docs/":              "",
 		"https://a.test/%zz/not-a-url/index.htm": "",
+		"https://a.test/docs/100%":               "docs", // such a URL is valid in a browser, but not for net/url
+		"https://a.test/docs%2Fapi/a|b":          "",     // net/url would encode | and decode %2F
+		"https://a.test/a|b":                     "raw",
+		"https://a.test?from=/docs/":             "start",
 	} {
 		if got := list.Of(url); got != want {
 			t.Errorf("%s: got %q, want %q", url, got, want)

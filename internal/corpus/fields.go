@@ -75,8 +75,8 @@ type source interface {
 func (f *Fields) take(ask extract.Options, s source) (t Text, err error) {
 	buffer := buffers.Get().(*[]byte)
 	defer giveBack(buffer) // textOf copies what it keeps
-	private, kind, _ := s.find(privateField, buffer)
-	t.Private = kind == "boolean" && string(private) == "true"
+	private, _, _ := s.find(privateField, buffer)
+	t.Private = strings.EqualFold(string(private), "true") // a cell of CSV has no type, and some programs write True
 	if t.URL, err = f.name(s, buffer); err != nil {
 		return t, err
 	}

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"skink/base/table"
+	"skink/extract"
 )
 
 // parquetFile writes a Parquet file of n texts. Every second row has no id, and the third text is
@@ -177,5 +178,27 @@ func TestForms(t *testing.T) {
 	first, _ := texts(dir, &Inputs{Paths: []string{rows}})
 	if got, err := texts(dir, &Inputs{Paths: []string{filepath.Join(dir, "out")}}); err != nil || len(got) != len(first) {
 		t.Errorf("a table whose name does not say so: %q, %v", got, err)
+	}
+}
+
+// A cell of CSV has no type, so its text says whether the record is private.
+func TestPrivateCells(t *testing.T) {
+	t.Parallel()
+	dir := write(t, map[string]string{"a.csv": "id,text,private\n1,a,true\n2,b,True\n3,c,false\n4,d,\n", "b.jsonl": `{"id":5,"text":"e","private":true}` + "\n" + `{"id":6,"text":"f","private":1}` + "\n"})
+	got := ""
+	for r, err := range (&Inputs{Paths: []string{filepath.Join(dir, "a.csv"), filepath.Join(dir, "b.jsonl")}}).Records(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		read, err := r.Text(t.Context(), extract.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if read.Private {
+			got += read.URL + " "
+		}
+	}
+	if want := "1 2 5 "; got != want {
+		t.Errorf("private records: got %q, want %q", got, want)
 	}
 }

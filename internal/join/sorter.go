@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -151,13 +150,13 @@ func (s *Sorter) Size() int {
 
 // Close removes the rows and the temporary file.
 func (s *Sorter) Close() error {
-	_, err := s.wait()
+	_, _ = s.wait() // Sorted yields the error, and nobody needs the rows any more
 	s.block = block{}
 	if s.file == nil {
-		return err
+		return nil
 	}
 	s.file = nil
-	return errors.Join(err, s.done())
+	return s.done()
 }
 
 // Sorted yields the rows in ascending order of their bytes. A row is valid until the next one.

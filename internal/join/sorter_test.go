@@ -2,6 +2,8 @@ package join
 
 import (
 	"bytes"
+	"io"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -51,4 +53,38 @@ func TestAppendText(t *testing.T) {
 			t.Fatalf("%q and %q: %d", a, b, got)
 		}
 	})
+}
+
+// If a run cannot be written, Sorted yields the error instead of the rows, and Add returns it once another run is full.
+// Close removes the file, and does not return the error again.
+func TestFailedRun(t *testing.T) {
+	file, err := os.Open(os.DevNull) // cannot be written
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed := 0
+	s := &Sorter{limit: 4, file: file, done: func() error { closed++; return file.Close() }}
+	for _, row := range []string{"aaaa", "b"} { // b begins the next run
+		if err := s.Add([]byte(row)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_ = s.Size()
+	yielded := error(nil)
+	for row, err := range s.Sorted() {
+		if yielded = err; err == nil || err == io.EOF {
+			t.Errorf("Sorted yields the row %q, %v", row, err)
+		}
+	}
+	if yielded == nil {
+		t.Error("Sorted yields no error")
+	}
+	if err := s.Add([]byte("cccc")); err == nil {
+		t.Error("Add returns no error")
+	}
+	for range 2 {
+		if err := s.Close(); err != nil || closed != 1 {
+			t.Errorf("Close: %v, file closed %d times", err, closed)
+		}
+	}
 }

@@ -146,7 +146,7 @@ func (c *Cuts) read(ctx context.Context) error {
 			return c.add(one)
 		}, nil
 	})
-	return errors.Join(err, c.texts.out.Flush(), c.sets.out.Flush(), c.ends.out.Flush())
+	return cmp.Or(err, c.texts.out.Flush(), c.sets.out.Flush(), c.ends.out.Flush()) // a full disk fails all of them
 }
 
 func (c *Cuts) add(t *text) error {
