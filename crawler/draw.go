@@ -74,7 +74,7 @@ func newDrawer(opt *Options) (drawer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("render pages: %w", err)
 	}
-	return render.New(render.Options{Path: path, Size: opt.MaxSize, Pictures: opt.Screenshots}), nil
+	return render.New(render.Options{Path: path, Size: opt.MaxSize, Screenshots: opt.Screenshots}), nil
 }
 
 // drawn returns the Render option that applies to a page. It returns RenderOff if the page cannot

@@ -35,7 +35,6 @@
 //
 //   - all measures from the literature ([Compare]);
 //   - the passages that two texts share ([Passages]);
-//   - clusters over all pages ([Taken]), with all similar pairs ([Join]) or all excerpts ([Excerpts]);
 //   - the search for the form, shingle and threshold that fit labeled pairs ([Tune]).
 //
 // The package does not judge meaning. A translation, a summary or a thorough rewrite shares no

@@ -56,7 +56,7 @@ func (p *pack) epub(ask extract.Options) (*extract.Document, error) {
 	}
 	names, missing := book.chapters(p.finder(path.Dir(root)))
 	d.Missing = missing
-	ask.Page, ask.Embeds, ask.Tree = false, false, chapterTree
+	ask.Markdown, ask.Embeds, ask.Tree = false, false, chapterTree
 	return d, p.readChapters(d, ask, names, locked)
 }
 

@@ -3,6 +3,7 @@
 //
 //	doc, err := extract.Parse(body, "text/html; charset=utf-8")
 //	fmt.Println(doc.Title, doc.Lang, doc.Text)
+//	fmt.Println(doc.Markdown(extract.MarkdownOptions{}))
 //	for href, nofollow := range doc.Hrefs() { ... }
 //
 // Start with [Parse]. It returns [ErrNotText] for an image, a program or a PDF. Package document
@@ -85,7 +86,7 @@ type Document struct {
 
 	Headings []Heading `json:"-"` // the headings in Text, and its other lines to which a URL can lead, in order
 
-	page *marked // for WriteHTML and Markdown; nil without Options.Page
+	page *survey // for Markdown; nil without Options.Markdown
 }
 
 // HasText reports whether the page has text that can be compared with other pages. It is false for
@@ -228,7 +229,7 @@ const MaxTree = tree.Max
 // Options select the data that Parse collects in addition to the text, and limit the memory that it
 // uses. The zero value collects nothing else.
 type Options struct {
-	Page       bool // keep the parsed page for [Document.WriteHTML] and [Document.Markdown]
+	Markdown   bool // keep what [Document.Markdown] needs, which makes Parse slower and uses more memory
 	Embeds     bool // fill Document.Embeds
 	Requisites bool // also add the files that styles in the page name, preloaded files, and parts of inline drawings; ignored if Embeds is not set
 	Markup     bool // fill Document.Markup
@@ -244,9 +245,10 @@ type Options struct {
 }
 
 // Parse extracts the text, metadata and links of a page. contentType is the Content-Type header of
-// the response, or "" if there was none. The error is [ErrNotText] if the body is not text.
+// the response, or "" if there was none. The error is [ErrNotText] if the body is not text. Parse is
+// Options.Parse with [Options].Markdown.
 func Parse(body []byte, contentType string) (*Document, error) {
-	return Options{}.Parse(body, contentType)
+	return Options{Markdown: true}.Parse(body, contentType)
 }
 
 // Parse is like the function [Parse], but with options.
@@ -305,8 +307,8 @@ func (o Options) read(page *goquery.Document, d *Document) {
 	if len(o.Select) > 0 {
 		s = s.choose(page.Nodes[0])
 	}
-	if o.Page {
-		d.page = &marked{page.Nodes[0], s}
+	if o.Markdown {
+		d.page = s
 		return
 	}
 	s.release()

@@ -179,7 +179,7 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte("\xff\xfe<\x00p\x00>\x00a\x00"), "text/html; charset=utf-16")
 	f.Add([]byte("\xcf\xf0\xe8\xe2\xe5\xf2"), "text/plain; charset=windows-1251")
 	f.Fuzz(func(t *testing.T, body []byte, contentType string) {
-		d, err := Options{Page: true}.Parse(body, contentType)
+		d, err := Options{Markdown: true}.Parse(body, contentType)
 		if err != nil {
 			return
 		}

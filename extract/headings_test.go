@@ -68,7 +68,7 @@ func TestMarkdownMissingTop(t *testing.T) {
 		{`<main><p>Text.</main>`, "Text."},
 		{`<main><h1>Top</h1><h2>See <a href=x>the <b>other</b> page</a></h2><p>Text.</main>`, "# Top\n\n## See the other page\n\nText."},
 	} {
-		d, err := Options{Page: true}.Parse([]byte(tt.html), "text/html")
+		d, err := Options{Markdown: true}.Parse([]byte(tt.html), "text/html")
 		if err != nil {
 			t.Fatal(err)
 		}

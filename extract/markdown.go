@@ -24,11 +24,6 @@ import (
 // definitions become list items. A cell that spans columns is followed by empty cells. A cell that
 // spans rows is repeated in each of them.
 
-type marked struct {
-	root   *html.Node
-	survey *survey
-}
-
 // placed is the position of a node's text. The words of a text node are text[from:to], in
 // blocks[first:last]. For an image, first is the index of the open block, or of the next block if
 // none was open.
@@ -44,7 +39,8 @@ type placed struct {
 // the title. A link in a heading, or to javascript: or data:, becomes plain text. If the page is
 // plain text or was not parsed into a tree, each line becomes a paragraph.
 //
-// The page must have been parsed with [Options].Page.
+// The page must have been parsed by [Parse], or with [Options].Markdown. Otherwise the Markdown has no
+// links, lists or tables: each line of Text becomes a paragraph or a heading.
 func (d *Document) Markdown(opt MarkdownOptions) string {
 	m := &markdown{opt: opt, counts: map[*html.Node]int{}, delimiters: map[*html.Node]int{}}
 	switch {
@@ -52,7 +48,7 @@ func (d *Document) Markdown(opt MarkdownOptions) string {
 		if top := d.missingTop(); top != "" {
 			m.put(nil, headingLine(1, escape(top)), false)
 		}
-		m.survey = d.page.survey
+		m.survey = d.page
 		m.page(m.shown())
 	case d.Text != "":
 		n, headings := 0, d.Headings
@@ -89,11 +85,11 @@ func (d *Document) missingTop() string {
 	return top
 }
 
-// Release returns the memory kept because of [Options].Page to a pool, where the next page can use
-// it. Do not call Markdown or WriteHTML after Release.
+// Release returns the memory kept because of [Options].Markdown to a pool, where the next page can use
+// it. Do not call Markdown after Release. Release need not be called.
 func (d *Document) Release() {
 	if d.page != nil {
-		d.page.survey.release()
+		d.page.release()
 		d.page = nil
 	}
 }
@@ -101,9 +97,9 @@ func (d *Document) Release() {
 // MarkdownOptions select the content of the Markdown. The zero value selects the text with its
 // links and without images.
 type MarkdownOptions struct {
-	// Pictures includes the images of the main text, each address once. Images with alt="" are left
+	// Images includes the images of the main text, each address once. Images with alt="" are left
 	// out, because they are decoration.
-	Pictures bool
+	Images bool
 	// Resolve returns the address to write for that of a link or an image, for example an absolute
 	// URL. If Resolve is nil, addresses are written as they are in the page.
 	Resolve func(address string) string
@@ -131,7 +127,7 @@ func (m *markdown) shown() (nodes []placed) {
 			}
 			continue
 		}
-		if src := source(p.node); m.opt.Pictures && src != "" && !seen[src] && m.survey.isAmongShown(&p) {
+		if src := source(p.node); m.opt.Images && src != "" && !seen[src] && m.survey.isAmongShown(&p) {
 			seen[src] = true
 			nodes = append(nodes, p)
 		}

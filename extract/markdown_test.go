@@ -17,7 +17,7 @@ func TestMarkdown(t *testing.T) {
 	}
 	for _, page := range pages {
 		golden := strings.TrimSuffix(page, ".html") + ".md"
-		got := markdownOf(t, page).Markdown(MarkdownOptions{Pictures: true}) + "\n"
+		got := markdownOf(t, page).Markdown(MarkdownOptions{Images: true}) + "\n"
 		if *update {
 			if err := os.WriteFile(golden, []byte(got), 0o666); err != nil {
 				t.Fatal(err)
@@ -50,11 +50,11 @@ func TestMarkdownIsTheText(t *testing.T) {
 }
 
 func TestMarkdownResolves(t *testing.T) {
-	d, err := Options{Page: true}.Parse([]byte(`<main><p>Read <a href="b.html">the page</a>, <a href=" ">nothing</a> and <a href="javascript:x()">a script</a>. <img src=c.png alt=C>`), "text/html")
+	d, err := Options{Markdown: true}.Parse([]byte(`<main><p>Read <a href="b.html">the page</a>, <a href=" ">nothing</a> and <a href="javascript:x()">a script</a>. <img src=c.png alt=C>`), "text/html")
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := d.Markdown(MarkdownOptions{Pictures: true, Resolve: func(address string) string { return "https://example.com/(a)/" + address }})
+	got := d.Markdown(MarkdownOptions{Images: true, Resolve: func(address string) string { return "https://example.com/(a)/" + address }})
 	want := `Read [the page](https://example.com/\(a\)/b.html), nothing and a script. ![C](https://example.com/\(a\)/c.png)`
 	if got != want {
 		t.Errorf("got  %q\nwant %q", got, want)
@@ -63,7 +63,7 @@ func TestMarkdownResolves(t *testing.T) {
 
 // The backticks of two pieces of code with no space between them would run together.
 func TestMarkdownOfAdjacentCode(t *testing.T) {
-	d, err := Options{Page: true}.Parse([]byte("<main><p><code>a</code><kbd>b</kbd> <code>c</code>"), "text/html")
+	d, err := Options{Markdown: true}.Parse([]byte("<main><p><code>a</code><kbd>b</kbd> <code>c</code>"), "text/html")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +74,7 @@ func TestMarkdownOfAdjacentCode(t *testing.T) {
 
 // White space between the cells of a table belongs to no cell.
 func TestMarkdownOfTable(t *testing.T) {
-	d, err := Options{Page: true}.Parse([]byte("<main><p>Before it.<table>\n<thead><tr>\n<th>Name</th>\n<th>Type</th>\n</tr></thead>\n<tbody>\n<tr>\n<td><p>One</p></td>\n<td><p>two</p></td>\n</tr>\n</tbody>\n</table>"), "text/html")
+	d, err := Options{Markdown: true}.Parse([]byte("<main><p>Before it.<table>\n<thead><tr>\n<th>Name</th>\n<th>Type</th>\n</tr></thead>\n<tbody>\n<tr>\n<td><p>One</p></td>\n<td><p>two</p></td>\n</tr>\n</tbody>\n</table>"), "text/html")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,14 +84,14 @@ func TestMarkdownOfTable(t *testing.T) {
 }
 
 func TestMarkdownWithoutTree(t *testing.T) {
-	d, err := Options{Page: true}.Parse([]byte("1. one\n\ntwo *three*\n"), "text/plain")
+	d, err := Options{Markdown: true}.Parse([]byte("1. one\n\ntwo *three*\n"), "text/plain")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := d.Markdown(MarkdownOptions{Pictures: true}), "1\\. one\n\ntwo \\*three\\*"; got != want {
+	if got, want := d.Markdown(MarkdownOptions{Images: true}), "1\\. one\n\ntwo \\*three\\*"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if got := (&Document{}).Markdown(MarkdownOptions{Pictures: true}); got != "" {
+	if got := (&Document{}).Markdown(MarkdownOptions{Images: true}); got != "" {
 		t.Errorf("of nothing: %q", got)
 	}
 }
@@ -103,14 +103,14 @@ func FuzzMarkdown(f *testing.F) {
 		f.Add(body)
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		d, err := Options{Page: true}.Parse(body, "text/html; charset=utf-8")
+		d, err := Options{Markdown: true}.Parse(body, "text/html; charset=utf-8")
 		if err != nil {
 			return
 		}
 		if d.Text == "" && d.Markdown(MarkdownOptions{}) != "" {
 			t.Errorf("no text, but %q", d.Markdown(MarkdownOptions{}))
 		}
-		d.Markdown(MarkdownOptions{Pictures: true})
+		d.Markdown(MarkdownOptions{Images: true})
 	})
 }
 
@@ -120,7 +120,7 @@ func markdownOf(t *testing.T, page string) *Document {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := Options{Page: true}.Parse(body, "text/html; charset=utf-8")
+	d, err := Options{Markdown: true}.Parse(body, "text/html; charset=utf-8")
 	if err != nil {
 		t.Fatal(err)
 	}

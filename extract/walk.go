@@ -42,7 +42,7 @@ type survey struct {
 	embeds map[string]bool
 	schema schema
 	places []place  // where elements with an id begin
-	placed []placed // position of each text node and image in the text; only with Options.Page
+	placed []placed // position of each text node and image in the text; only with Options.Markdown
 
 	published string // datetime of the first <time> marked as the publication date
 	nearH1    string // datetime of the first <time> within nearHeadline lines below the <h1>
@@ -431,9 +431,9 @@ func permalink(a *html.Node) bool {
 	return id != "" && strings.HasSuffix(node.Attr(a, "href"), "#"+id) && strings.Trim(c.Data, " \u00a00123456789") == ""
 }
 
-// writeNode writes a text node. With Options.Page it also records which blocks contain the text.
+// writeNode writes a text node. With Options.Markdown it also records which blocks contain the text.
 func (s *survey) writeNode(n *html.Node) {
-	if !s.opt.Page {
+	if !s.opt.Markdown {
 		s.write(n.Data)
 		return
 	}
@@ -448,7 +448,7 @@ func (s *survey) writeNode(n *html.Node) {
 
 // image notes the position of an image in the text.
 func (s *survey) image(n *html.Node) {
-	if !s.opt.Page || s.mute > 0 {
+	if !s.opt.Markdown || s.mute > 0 {
 		return
 	}
 	at := placed{n, len(s.blocks), len(s.blocks), len(s.text), len(s.text), s.elem}

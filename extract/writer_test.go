@@ -9,7 +9,7 @@ import (
 // parsePage parses a page whose Markdown and HTML can be written.
 func parsePage(t *testing.T, body string) *Document {
 	t.Helper()
-	d, err := Options{Page: true}.Parse([]byte(body), "text/html; charset=utf-8")
+	d, err := Options{Markdown: true}.Parse([]byte(body), "text/html; charset=utf-8")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -63,7 +63,7 @@ func flags(profile string, opt Options) []string {
 		"--disable-background-timer-throttling", "--disable-backgrounding-occluded-windows", "--disable-renderer-backgrounding", "--disable-hang-monitor",
 		fmt.Sprintf("--js-flags=--max-old-space-size=%d", opt.Memory>>20),
 	}
-	if !opt.Pictures {
+	if !opt.Screenshots {
 		all = append(all, "--blink-settings=imagesEnabled=false")
 	}
 	if os.Geteuid() == 0 {

@@ -16,7 +16,7 @@
 //
 // A page gets its scripts, and the data that scripts request with GET, and with POST if Page.MayPost allows it. Requests for style sheets
 // get an empty one. Frames of the page's own origin are fetched. Requests for other frames, images,
-// fonts and media are refused. If Options.Pictures is set, style sheets, images and fonts are fetched, too.
+// fonts and media are refused. If Options.Screenshots is set, style sheets, images and fonts are fetched, too.
 // Requests to hosts that only count visitors (see trackers) are refused, and requests with other methods. A page
 // cannot navigate to another URL, but [Drawing.Goes] contains the first URL to which a script tried
 // to navigate.
@@ -63,7 +63,7 @@ type Options struct {
 	Memory int64         // memory limit for each browser process, in bytes; 0 means 1 GiB
 	Size   int64         // size limit for the HTML of a rendered page, in bytes; 0 means 10 MiB
 
-	Pictures bool // take a picture of each page, and load the style sheets, images and fonts for it
+	Screenshots bool // take a picture of each page, and load the style sheets, images and fonts for it
 }
 
 func (o Options) orDefaults() Options {

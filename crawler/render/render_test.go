@@ -32,7 +32,7 @@ func TestBrowsers(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		b := newBrowser(t, Options{Path: path, Pictures: true})
+		b := newBrowser(t, Options{Path: path, Screenshots: true})
 		d, err := b.Draw(t.Context(), page("<body><script>setTimeout(() => document.body.append('drawn late'), 300)</script>"), refuseAll)
 		if err != nil || !strings.Contains(string(d.HTML), "drawn late") || d.Cut || len(d.View) < 1000 || len(d.Thumbnail) < 100 {
 			t.Errorf("%s: %+v, %v", path, d, err)

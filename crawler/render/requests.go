@@ -138,11 +138,11 @@ func (t *tab) useOf(p paused) (use, *url.URL) {
 			t.goes = u.String()
 		}
 		return refuse, u
-	case p.ResourceType == "Stylesheet" && !t.opt.Pictures:
+	case p.ResourceType == "Stylesheet" && !t.opt.Screenshots:
 		return blank, u
 	case !t.loads(p.ResourceType) && !t.isOwnFrame(p, u), p.isAside(), isTracker(u.Hostname()), t.bytes >= maxBytes:
 		return refuse, u
-	case t.asked >= maxRequests && (!t.opt.Pictures || t.asked >= maxShown):
+	case t.asked >= maxRequests && (!t.opt.Screenshots || t.asked >= maxShown):
 		return refuse, u
 	}
 	t.asked++
@@ -197,7 +197,7 @@ func (t *tab) loads(kind string) bool {
 	case "Script", "XHR", "Fetch":
 		return true
 	case "Stylesheet", "Image", "Font":
-		return t.opt.Pictures
+		return t.opt.Screenshots
 	}
 	return false
 }

@@ -143,7 +143,7 @@ func (t *tab) draw(ctx context.Context) (*Drawing, error) {
 		t.post(t.session, "Runtime.terminateExecution", nil)
 	}
 	drawing := &Drawing{Cut: !quiet}
-	if t.opt.Pictures {
+	if t.opt.Screenshots {
 		t.picture(ctx, drawing)
 	}
 	if drawing.HTML, err = t.html(); err != nil {

@@ -86,7 +86,7 @@ func newCrawlFlags(flags *pflag.FlagSet) *crawlFlags {
 	flags.Var(oneOf(&f.rule.onDuplicate, session.Tag, session.Skip), "on-duplicate", "store the text of each duplicate and follow its links (tag), or store only a record of the duplicate (skip)")
 	flags.Var(f.prefer, "prefer", "`REGEXP` among duplicates, prefer the page whose URL matches REGEXP (repeatable, most preferred first; default: order of the seeds)")
 	flags.BoolVar(&f.rule.markdown, "markdown", false, "also store the main text of each page as Markdown; use this flag when you create the store")
-	flags.BoolVar(&f.rule.pictures, "images", false, "with --markdown: keep the images that are part of the text")
+	flags.BoolVar(&f.rule.images, "images", false, "with --markdown: keep the images that are part of the text")
 	flags.StringVar(&f.opt.Feed, "feed", "", "`FILE` write unique and thin pages to this file, search index or standard output (-) during the crawl, or to s3://BUCKET/KEY at its end")
 	isOutput(flags, "feed", fileOutput, "")
 

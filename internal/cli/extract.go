@@ -96,7 +96,7 @@ func (f *extractFlags) run(ctx context.Context, con Console, args []string) (err
 
 // pages yields the page of each input, or all pages with text of a web archive.
 func (f *extractFlags) pages(ctx context.Context, con Console, documents *document.Reader, args []string) iter.Seq2[corpus.Text, error] {
-	opt := extract.Options{Page: f.markdown, Select: f.rules}
+	opt := extract.Options{Markdown: f.markdown, Select: f.rules}
 	return func(yield func(corpus.Text, error) bool) {
 		for _, name := range args {
 			if archive, _ := await(ctx, func() (bool, error) { return isArchive(&con, name), nil }); !archive {

@@ -20,7 +20,7 @@ type ruleFlags struct {
 	rule        string  // byResemblance or byContainment
 	containment float64 // used only if rule is byContainment
 	markdown    bool    // only skink crawl has this flag
-	pictures    bool    // only skink crawl has this flag
+	images      bool    // only skink crawl has this flag
 	links       bool    // only skink crawl has this flag
 	onDuplicate string  // only skink crawl has this flag
 	documents   bool    // only skink crawl and skink dedup have this flag
@@ -66,7 +66,7 @@ func addRuleFlags(flags *pflag.FlagSet) *ruleFlags {
 
 func (r *ruleFlags) keeps() store.Markdown {
 	switch {
-	case r.markdown && r.pictures:
+	case r.markdown && r.images:
 		return store.WithImages
 	case r.markdown:
 		return store.WordsOnly

@@ -8,6 +8,7 @@ import (
 	"sort"
 
 	"skink/dedup"
+	"skink/internal/join"
 	"skink/report/audit"
 	"skink/store"
 )
@@ -20,7 +21,7 @@ import (
 // result of [Judge]. [Alike.Steps] returns the number of clusters and pages at each similarity.
 // [Alike.Near] returns pairs of pages just above and just below one similarity.
 //
-// One pass at the lowest similarity suffices. The join, [dedup.Join], proposes pairs of pages
+// One pass at the lowest similarity suffices. The join, [join.Join], proposes pairs of pages
 // that may be similar enough. A pair is compared if at some similarity the first page leads a
 // cluster, and the second is not yet in a cluster. For example, n pages of one template may
 // resemble each other equally. At and below that resemblance, the first page leads all others, so
@@ -55,7 +56,7 @@ func EachTwentieth(least float64) (all []float64) {
 type Alike struct {
 	similarities []float64
 	pages        *pages
-	taken        *dedup.Taken
+	taken        *join.Taken
 	steps        []audit.Step
 	order        []int32 // indexes into taken.Pairs(), in ascending order of resemblance
 }

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"skink/dedup"
+	"skink/internal/join"
 	"skink/report/audit"
 	"skink/store"
 )
@@ -81,7 +82,7 @@ func someMemory(t *rapid.T) int64 {
 }
 
 // placesAt returns the pair by which each text is in a cluster at a similarity.
-func placesAt(found *dedup.Taken, similarity float64) (pairs []dedup.Take) {
+func placesAt(found *join.Taken, similarity float64) (pairs []join.Take) {
 	for i, leader := range found.At(similarity) {
 		if leader != int32(i) {
 			pairs = append(pairs, found.Pairs()[found.Find(leader, int32(i))])
@@ -101,12 +102,12 @@ func nearPairs(t testing.TB, a *Alike, s store.Reader, similarity float64, n int
 }
 
 // everyPair returns the clusters that result if each text is compared with every other text.
-func everyPair(t *rapid.T, rule dedup.Rule, pages []page, a *Alike, similarities []float64) *dedup.Taken {
+func everyPair(t *rapid.T, rule dedup.Rule, pages []page, a *Alike, similarities []float64) *join.Taken {
 	sets := make([]dedup.Set, len(a.pages.first))
 	for i := range sets {
 		sets[i] = shinglesOf(rule, pages, urlOf(pages, a.pages.lead(i)))
 	}
-	taken, err := dedup.NewTaken(len(sets), similarities)
+	taken, err := join.NewTaken(len(sets), similarities)
 	if err != nil {
 		t.Fatal(err)
 	}

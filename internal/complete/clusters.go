@@ -8,19 +8,20 @@ import (
 	"sort"
 
 	"skink/dedup"
+	"skink/internal/join"
 	"skink/store"
 )
 
 // A clustering is the clusters of all texts at one similarity.
 type clustering struct {
-	found   *dedup.Taken
+	found   *join.Taken
 	leaders []int32   // leader of each text; a text in no other's cluster is its own leader
 	sizes   []int32   // number of pages in the cluster that each text leads
 	led     []int32   // the other texts by leader, each leader's in descending order of resemblance, then by rank
 	alike   []float64 // resemblance of each pair in found if the rule is containment, else nil
 }
 
-func (c *clustering) set(found *dedup.Taken, similarity float64) {
+func (c *clustering) set(found *join.Taken, similarity float64) {
 	c.found, c.leaders, c.led = found, found.At(similarity), nil
 	for i, leader := range c.leaders {
 		if leader != int32(i) {

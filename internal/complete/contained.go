@@ -16,7 +16,7 @@ import (
 // than its excerpts. So a source leads its excerpts, and two sources that share an excerpt stay
 // apart. The excerpt belongs to the longer one.
 //
-// No excerpt is missed: the candidates come from an exact join, [dedup.Excerpts], and each is
+// No excerpt is missed: the candidates come from an exact join, [join.Excerpts], and each is
 // verified against the text.
 //
 // Texts are read in the order of the store three times, and once more for each round after the first.
@@ -28,7 +28,7 @@ import (
 // excerpts finds the texts of a store that other texts contain. Only one goroutine may use it.
 type excerpts struct {
 	texts // runs
-	order *dedup.Occurrences
+	order *join.Occurrences
 }
 
 // findExcerpts returns the clusters of the texts by containment.
@@ -36,10 +36,10 @@ type excerpts struct {
 // A round takes as many excerpts as fit in memory. It reads all texts to mark those that may be
 // sources, and then finds the excerpts of each of these in order of rank. So whether a text leads is
 // known when its excerpts are sought, as if all were in memory.
-func findExcerpts(ctx context.Context, w *Whole, similarities []float64) (found *dedup.Taken, err error) {
+func findExcerpts(ctx context.Context, w *Whole, similarities []float64) (found *join.Taken, err error) {
 	w.progress.all = containedSteps
 	runs := func(canon *dedup.Text, p wording) dedup.Set { return dedup.Runs(canon, p.text) }
-	x := &excerpts{texts{w: w, of: runs, sets: join.NewCache()}, dedup.NewOccurrences(w.words, w.room()/2)}
+	x := &excerpts{texts{w: w, of: runs, sets: join.NewCache()}, join.NewOccurrences(w.words, w.room()/2)}
 	err = x.Each(ctx, func(_ int32, runs dedup.Set) error {
 		x.order.Count(runs)
 		return nil
@@ -63,8 +63,8 @@ func findExcerpts(ctx context.Context, w *Whole, similarities []float64) (found 
 		return nil, err
 	}
 	for more := true; more && err == nil; {
-		var index *dedup.Excerpts
-		if index, next, more, err = dedup.NewExcerpts(x.w.room()/2, rows.From(ctx, next)); err != nil {
+		var index *join.Excerpts
+		if index, next, more, err = join.NewExcerpts(x.w.room()/2, rows.From(ctx, next)); err != nil {
 			return nil, err
 		}
 		if err = x.round(ctx, index, found); more && err == nil {
@@ -79,7 +79,7 @@ func findExcerpts(ctx context.Context, w *Whole, similarities []float64) (found 
 }
 
 // round finds the sources of the texts in an index.
-func (x *excerpts) round(ctx context.Context, index *dedup.Excerpts, found *dedup.Taken) error {
+func (x *excerpts) round(ctx context.Context, index *join.Excerpts, found *join.Taken) error {
 	sources := make([]bool, len(x.w.short))
 	err := x.Each(ctx, func(i int32, runs dedup.Set) error {
 		index.Of(runs, func(other int32) bool {
@@ -94,7 +94,7 @@ func (x *excerpts) round(ctx context.Context, index *dedup.Excerpts, found *dedu
 	step := x.w.progress.next(len(x.w.short))
 	for leader := range sources {
 		step(leader)
-		if !sources[leader] || found.From(int32(leader)) == dedup.Nowhere {
+		if !sources[leader] || found.From(int32(leader)) == join.Nowhere {
 			continue
 		}
 		if err := x.contained(ctx, index, leader, found); err != nil {
@@ -106,13 +106,13 @@ func (x *excerpts) round(ctx context.Context, index *dedup.Excerpts, found *dedu
 
 // contained records each later text that the leader contains, except texts that are already in a
 // cluster.
-func (x *excerpts) contained(ctx context.Context, index *dedup.Excerpts, leader int, found *dedup.Taken) error {
+func (x *excerpts) contained(ctx context.Context, index *join.Excerpts, leader int, found *join.Taken) error {
 	source, err := x.Set(ctx, int32(leader))
 	if err != nil {
 		return err
 	}
 	index.Of(source, func(other int32) bool {
-		if int(other) <= leader || found.From(other) == dedup.Nowhere {
+		if int(other) <= leader || found.From(other) == join.Nowhere {
 			return true
 		}
 		x.w.compared++
@@ -129,7 +129,7 @@ func (x *excerpts) contained(ctx context.Context, index *dedup.Excerpts, leader 
 }
 
 // measureAlike sets w.alike to the exact resemblances of the whole texts of all pairs.
-func (w *Whole) measureAlike(ctx context.Context, pairs []dedup.Take) error {
+func (w *Whole) measureAlike(ctx context.Context, pairs []join.Take) error {
 	var canon dedup.Text
 	shingles := func(i int32) (dedup.Set, error) {
 		p, err := w.read(ctx, w.pages.first[i])

@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"skink/dedup"
+	"skink/internal/join"
 	"skink/store"
 	"skink/store/precedence"
 )
@@ -31,7 +32,7 @@ import (
 // only the changed pages would be wrong: the ranking depends on all pages.
 //
 // A comparison of many pages takes hours. So what it has found is stored after each round of the join
-// (see [dedup.Join]). A comparison that was
+// (see [join.Join]). A comparison that was
 // interrupted continues there, if the pages have not changed. It reads the texts again to make the
 // entries of the join, but compares only the pairs of later rounds.
 //
@@ -47,7 +48,7 @@ type keptMatches struct {
 	State        string
 	Similarities []float64
 	Next         int32 // text at which the next round begins, or complete
-	Pairs        []dedup.Take
+	Pairs        []join.Take
 	Alike        []float64 // see clustering; nil until the comparison is complete
 }
 
@@ -98,7 +99,7 @@ func keptWith(rule dedup.Rule, asked []float64) []float64 {
 
 // remember stores what has been found before the round that begins at the text next. An error is
 // ignored: without the cache, the next run compares again.
-func (w *Whole) remember(ctx context.Context, found *dedup.Taken, next int32) {
+func (w *Whole) remember(ctx context.Context, found *join.Taken, next int32) {
 	if !w.keep {
 		return
 	}
@@ -112,7 +113,7 @@ func (w *Whole) remember(ctx context.Context, found *dedup.Taken, next int32) {
 // recall returns the cached comparison. It returns nil if there is none, if the pages of the store
 // have changed since it was cached, or if it lacks the clusters at any of the given similarities. If
 // the comparison was interrupted, recall also returns nil, and w.begun is how far it went.
-func (w *Whole) recall(ctx context.Context, similarities []float64) *dedup.Taken {
+func (w *Whole) recall(ctx context.Context, similarities []float64) *join.Taken {
 	packed, err := w.Kept(ctx, w.keptName())
 	if err != nil || packed == nil {
 		return nil
@@ -139,8 +140,8 @@ func (w *Whole) recall(ctx context.Context, similarities []float64) *dedup.Taken
 }
 
 // restore returns the clusters that were stored.
-func (w *Whole) restore(k *keptMatches) (*dedup.Taken, error) {
-	found, err := dedup.NewTaken(len(w.short), k.Similarities)
+func (w *Whole) restore(k *keptMatches) (*join.Taken, error) {
+	found, err := join.NewTaken(len(w.short), k.Similarities)
 	if err != nil {
 		return nil, err
 	}
@@ -154,13 +155,13 @@ func (w *Whole) restore(k *keptMatches) (*dedup.Taken, error) {
 
 // resume returns the clusters at the given similarities as far as an interrupted comparison found
 // them, and the text at which the next round begins.
-func (w *Whole) resume(ctx context.Context, similarities []float64) (found *dedup.Taken, next int32, err error) {
+func (w *Whole) resume(ctx context.Context, similarities []float64) (found *join.Taken, next int32, err error) {
 	k := &w.begun
 	if slices.Equal(k.Similarities, similarities) {
 		if found, err := w.restore(k); err == nil {
 			return found, k.Next, nil
 		}
 	}
-	found, err = dedup.NewTaken(len(w.short), similarities)
+	found, err = join.NewTaken(len(w.short), similarities)
 	return found, 0, err
 }

@@ -33,7 +33,7 @@ func (w *Whole) matcher(least float64) *join.Matcher {
 }
 
 // findAlike finds the clusters at the given similarities.
-func (w *Whole) findAlike(ctx context.Context, similarities []float64) (*dedup.Taken, error) {
+func (w *Whole) findAlike(ctx context.Context, similarities []float64) (*join.Taken, error) {
 	found, next, err := w.resume(ctx, similarities)
 	if err != nil {
 		return nil, err

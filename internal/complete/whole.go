@@ -33,7 +33,7 @@ import (
 // Pages stored without their text cannot be compared. They keep the verdict of the crawl, and are
 // in no cluster here.
 //
-// No pair is missed: the candidates come from an exact join, [dedup.Join], not from bands as during
+// No pair is missed: the candidates come from an exact join, [join.Join], not from bands as during
 // a crawl. The work does not grow with the number of pairs below the requested similarity; a single
 // template can produce millions of them.
 //
@@ -123,7 +123,7 @@ func (w *Whole) On(s store.Reader) *Whole {
 // compareTexts compares the pages of a store at the given similarities, which must be in ascending
 // order. The result contains the cluster of each text at each similarity. A cached result may also
 // contain other similarities.
-func compareTexts(ctx context.Context, s store.Reader, opt Options, similarities ...float64) (*Whole, *dedup.Taken, error) {
+func compareTexts(ctx context.Context, s store.Reader, opt Options, similarities ...float64) (*Whole, *join.Taken, error) {
 	if judged, is := s.(*Whole); is { // its verdicts are no input of a comparison
 		s = judged.Reader
 	}
@@ -153,7 +153,7 @@ func compareTexts(ctx context.Context, s store.Reader, opt Options, similarities
 }
 
 // find compares the texts with each other.
-func (w *Whole) find(ctx context.Context, similarities []float64) (found *dedup.Taken, err error) {
+func (w *Whole) find(ctx context.Context, similarities []float64) (found *join.Taken, err error) {
 	if w.rule.Contained > 0 {
 		found, err = findExcerpts(ctx, w, similarities)
 		if err == nil {

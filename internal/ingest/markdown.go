@@ -18,7 +18,7 @@ func (opt *Options) extracting(tree int64, url string) extract.Options {
 	}
 	return extract.Options{
 		Select: rules,
-		Tree:   tree, Page: opt.Markdown != store.NoMarkdown, Embeds: !opt.NoLinks || opt.Requisites, Requisites: opt.Requisites,
+		Tree:   tree, Markdown: opt.Markdown != store.NoMarkdown, Embeds: !opt.NoLinks || opt.Requisites, Requisites: opt.Requisites,
 		Markup: true, Anchors: opt.Anchors && !opt.NoLinks, SkipLang: opt.Temporary && opt.Rule.Form == dedup.Plain,
 	}
 }
@@ -29,7 +29,7 @@ func (opt *Options) markdown(doc *extract.Document, base *frontier.Base) string 
 	if opt.Markdown == store.NoMarkdown {
 		return ""
 	}
-	as := extract.MarkdownOptions{Pictures: opt.Markdown == store.WithImages}
+	as := extract.MarkdownOptions{Images: opt.Markdown == store.WithImages}
 	if base != nil {
 		as.Resolve = base.Absolute
 	}

@@ -1,6 +1,7 @@
 // Package join finds the sets of shingles that resemble each other, among more sets than fit in memory.
-// A [Matcher] runs the join of package dedup over sets that its caller can read: those of the texts of
-// a store, or of the parts of texts in a temporary file. A [Sorter] sorts what does not fit in memory.
+// A [Matcher] runs a [Join] over sets that its caller can read: those of the texts of a store, or of the
+// parts of texts in a temporary file. [Excerpts] finds what a text contains of others, and [Taken] are the
+// clusters of both. A [Sorter] sorts what does not fit in memory.
 package join
 
 import (
@@ -28,10 +29,10 @@ type Matcher struct {
 	Least    float64 // minimum resemblance of the pairs to find
 	Room     int     // bytes that the tables of the join may take
 
-	// From returns the lowest resemblance that matters for a set; see [dedup.Join].
+	// From returns the lowest resemblance that matters for a set; see [Join].
 	From func(int32) float64
 	// Take is called with each pair of sets whose resemblance is at least that of From for both of them,
-	// in the order of [dedup.Join].
+	// in the order of [Join].
 	Take func(a, b int32, resemblance float64) error
 	// Try is called before each pair of sets is compared. It may be nil.
 	Try func(a int32)
@@ -58,7 +59,7 @@ func (m *Matcher) Run(ctx context.Context, next int32) (err error) {
 
 // index makes the entries of the join.
 func (m *Matcher) index(ctx context.Context) error {
-	order := dedup.NewOccurrences(m.Shingles, m.Room)
+	order := NewOccurrences(m.Shingles, m.Room)
 	err := m.Source.Each(ctx, func(_ int32, s dedup.Set) error {
 		order.Count(s)
 		return nil
@@ -79,11 +80,11 @@ func (m *Matcher) index(ctx context.Context) error {
 func (m *Matcher) sift(ctx context.Context, next int32) error {
 	all := m.entries
 	m.entries = &Sorter{}
-	return errors.Join(dedup.Sift(all.Size()/8, m.Room, all.From(ctx, next), m.entries.Add), all.Close())
+	return errors.Join(Sift(all.Size()/8, m.Room, all.From(ctx, next), m.entries.Add), all.Close())
 }
 
 func (m *Matcher) join(ctx context.Context, next int32) error {
-	j := dedup.Join{T: m.Least, Memory: m.Room, From: m.From, Try: func(a, b int32) error {
+	j := Join{T: m.Least, Memory: m.Room, From: m.From, Try: func(a, b int32) error {
 		if m.Try != nil {
 			m.Try(a)
 		}

@@ -13,7 +13,6 @@ import (
 	"slices"
 
 	"skink/base/priority"
-	"skink/dedup"
 	"skink/internal/output"
 	"skink/store"
 	"skink/store/disk"
@@ -187,7 +186,7 @@ func (s *Sorter) Sorted() iter.Seq2[[]byte, error] {
 	}
 }
 
-// From yields the rows from that of a text on. Rows begin as those of package dedup.
+// From yields the rows from that of a text on. Rows begin as those of [Entry.AppendRow].
 func (s *Sorter) From(ctx context.Context, text int32) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		for row, err := range s.Sorted() {
@@ -195,7 +194,7 @@ func (s *Sorter) From(ctx context.Context, text int32) iter.Seq2[[]byte, error] 
 				yield(nil, err)
 				return
 			}
-			if dedup.TextOf(row) >= text && !yield(row, nil) {
+			if TextOf(row) >= text && !yield(row, nil) {
 				return
 			}
 		}

@@ -219,7 +219,7 @@ func (c *Cuts) findNear(ctx context.Context) error {
 	m := join.Matcher{Source: &source{c, join.NewCache()}, Shingles: c.shingles, Least: least, Room: join.Room(c.opt.Memory, partBytes*len(c.state))}
 	m.From = func(i int32) float64 {
 		if c.state[i]&goneBit != 0 {
-			return dedup.Nowhere
+			return join.Nowhere
 		}
 		return least
 	}

@@ -1,4 +1,4 @@
-package dedup
+package join
 
 import (
 	"cmp"
@@ -105,7 +105,7 @@ func TestClustersAtOnce(t *testing.T) {
 }
 
 func TestNewTaken(t *testing.T) {
-	for _, similarities := range [][]float64{nil, {.8, .3}, make([]float64, MaxSimilarities+1)} {
+	for _, similarities := range [][]float64{nil, {.8, .3}, make([]float64, maxSimilarities+1)} {
 		if _, err := NewTaken(3, similarities); err == nil {
 			t.Errorf("clusters at %v", similarities)
 		}

@@ -1,4 +1,4 @@
-package dedup
+package join
 
 import (
 	"cmp"
@@ -35,8 +35,8 @@ type Take struct {
 	Resemblance  float64
 }
 
-// MaxSimilarities is the maximum number of similarities, because a Taken keeps one bit for each.
-const MaxSimilarities = 32
+// maxSimilarities is the maximum number of similarities, because a Taken keeps one bit for each.
+const maxSimilarities = 32
 
 // Nowhere is above every resemblance. [Taken.From] returns it for a text that is in another text's
 // cluster at every similarity. Then no resemblance of the text matters.
@@ -45,8 +45,8 @@ const Nowhere = 2
 // NewTaken returns n texts that are in no cluster yet, at the given similarities, which must be in
 // ascending order.
 func NewTaken(n int, similarities []float64) (*Taken, error) {
-	if len(similarities) == 0 || len(similarities) > MaxSimilarities || !slices.IsSorted(similarities) {
-		return nil, fmt.Errorf("cluster at similarities %v: give 1 to %d similarities in ascending order", similarities, MaxSimilarities)
+	if len(similarities) == 0 || len(similarities) > maxSimilarities || !slices.IsSorted(similarities) {
+		return nil, fmt.Errorf("cluster at similarities %v: give 1 to %d similarities in ascending order", similarities, maxSimilarities)
 	}
 	return &Taken{similarities: similarities, texts: n, open: slices.Repeat([]uint32{1<<len(similarities) - 1}, n)}, nil
 }

@@ -1,4 +1,4 @@
-package dedup
+package join
 
 import (
 	"iter"
@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"skink/base/splitmix"
+	"skink/dedup"
 )
 
 // An Excerpts must yield each excerpt of each source once, as a comparison of all pairs finds them.
@@ -15,7 +16,7 @@ func TestExcerptsMissNone(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		least := rapid.SampledFrom([]float64{.05, .5, .9, .95, 1}).Draw(t, "least")
 		numbers := rapid.SliceOfN(rapid.Uint64Range(0, 60), 0, 60)
-		sets := make([]Set, rapid.IntRange(0, 20).Draw(t, "sets"))
+		sets := make([]dedup.Set, rapid.IntRange(0, 20).Draw(t, "sets"))
 		var order = NewOccurrences(100, 1<<30)
 		for i := range sets {
 			list := numbers.Draw(t, "numbers")
@@ -27,7 +28,7 @@ func TestExcerptsMissNone(t *testing.T) {
 					list[k] = splitmix.Mix(list[k])
 				}
 			}
-			sets[i] = NewSet(list)
+			sets[i] = dedup.NewSet(list)
 			order.Count(sets[i])
 		}
 		memory := rapid.SampledFrom([]int{1, 500, 1 << 20}).Draw(t, "memory")
@@ -42,8 +43,8 @@ func TestExcerptsMissNone(t *testing.T) {
 				t.Fatalf("texts were yielded twice: %v", found)
 			}
 			for i, s := range sets {
-				if len(s) > 0 && i != k && Containment(s, source) >= least && !slices.Contains(found, int32(i)) {
-					t.Fatalf("text %d is contained in %d by %v, and was not found", i, k, Containment(s, source))
+				if len(s) > 0 && i != k && dedup.Containment(s, source) >= least && !slices.Contains(found, int32(i)) {
+					t.Fatalf("text %d is contained in %d by %v, and was not found", i, k, dedup.Containment(s, source))
 				}
 			}
 		}
@@ -51,7 +52,7 @@ func TestExcerptsMissNone(t *testing.T) {
 }
 
 // excerptsOf returns the rows of sets.
-func excerptsOf(least float64, order *Occurrences, sets []Set) (rows [][]byte) {
+func excerptsOf(least float64, order *Occurrences, sets []dedup.Set) (rows [][]byte) {
 	for i, s := range sets {
 		if row := order.Excerpt(least, int32(i), s); row != nil {
 			rows = append(rows, row)
@@ -88,7 +89,7 @@ func rowsFrom(rows [][]byte, text int32) iter.Seq2[[]byte, error] {
 	}
 }
 
-func foundIn(x *Excerpts, source Set) (found []int32) {
+func foundIn(x *Excerpts, source dedup.Set) (found []int32) {
 	x.Of(source, func(text int32) bool {
 		found = append(found, text)
 		return true
@@ -98,7 +99,7 @@ func foundIn(x *Excerpts, source Set) (found []int32) {
 
 // A search that stops early leaves nothing behind for the next search.
 func TestExcerptsStop(t *testing.T) {
-	sets := []Set{{1 << 40, 2 << 40, 3 << 40}, {1 << 40, 2 << 40, 3 << 40}, {1 << 40, 2 << 40, 3 << 40, 4 << 40}}
+	sets := []dedup.Set{{1 << 40, 2 << 40, 3 << 40}, {1 << 40, 2 << 40, 3 << 40}, {1 << 40, 2 << 40, 3 << 40, 4 << 40}}
 	order := NewOccurrences(10, 1<<30)
 	for _, s := range sets {
 		order.Count(s)
@@ -126,16 +127,16 @@ func TestExcerptsStop(t *testing.T) {
 // indexed.
 func TestExcerptsIndexFew(t *testing.T) {
 	const texts, size = 200, 500
-	sets := make([]Set, texts)
+	sets := make([]dedup.Set, texts)
 	order := NewOccurrences(texts*size, 1<<30)
 	for i := range sets {
 		list := make([]uint64, size)
 		for k := range list {
 			list[k] = splitmix.Mix(uint64(i*size + k))
 		}
-		sets[i] = NewSet(list)
+		sets[i] = dedup.NewSet(list)
 	}
-	excerpt := NewSet(sets[77][100:200])
+	excerpt := dedup.NewSet(sets[77][100:200])
 	sets = append(sets, excerpt)
 	for _, s := range sets {
 		order.Count(s)

@@ -1,4 +1,4 @@
-package dedup
+package join
 
 import (
 	"errors"
@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"skink/dedup"
 )
 
 // TestJoin compares the join with a comparison of all pairs. It must try each sufficiently similar
@@ -25,10 +27,10 @@ func TestJoin(t *testing.T) {
 		for a := range sets {
 			for b := range sets {
 				got, least := met[[2]int32{int32(a), int32(b)}], max(from[a], from[b])
-				want := b > a && len(sets[a]) > 0 && Resemblance(sets[a], sets[b]) >= least
+				want := b > a && len(sets[a]) > 0 && dedup.Resemblance(sets[a], sets[b]) >= least
 				if got > 1 || want && got == 0 || got > 0 && (b <= a || least > 1) {
 					rt.Fatalf("%d of %d shingles and %d of %d are tried %d times at %v; resemblance %v, looked for from %v on",
-						a, len(sets[a]), b, len(sets[b]), got, similarity, Resemblance(sets[a], sets[b]), least)
+						a, len(sets[a]), b, len(sets[b]), got, similarity, dedup.Resemblance(sets[a], sets[b]), least)
 				}
 			}
 		}
@@ -73,7 +75,7 @@ func sifted(t *rapid.T, rows [][]byte) (left [][]byte) {
 }
 
 // entriesOf returns the rows of sets.
-func entriesOf(similarity float64, sets []Set) (rows [][]byte) {
+func entriesOf(similarity float64, sets []dedup.Set) (rows [][]byte) {
 	shingles := 0
 	for _, s := range sets {
 		shingles += len(s)
@@ -100,7 +102,7 @@ func TestJoinClusters(t *testing.T) {
 		for b := range sets {
 			for a := range b {
 				if len(sets[a]) > 0 {
-					pairs = append(pairs, likePair{a, b, Resemblance(sets[a], sets[b])})
+					pairs = append(pairs, likePair{a, b, dedup.Resemblance(sets[a], sets[b])})
 				}
 			}
 		}
@@ -112,7 +114,7 @@ func TestJoinClusters(t *testing.T) {
 				rt.Fatal(err)
 			}
 			x := &Join{T: similarities[0], Memory: memory, From: taken.From, Try: func(a, b int32) error {
-				taken.Take(a, b, Resemblance(sets[a], sets[b]))
+				taken.Take(a, b, dedup.Resemblance(sets[a], sets[b]))
 				return nil
 			}}
 			for next, more := int32(0), true; more; {
@@ -127,9 +129,9 @@ func TestJoinClusters(t *testing.T) {
 	})
 }
 
-func similarSets(t *rapid.T) (sets []Set) {
+func similarSets(t *rapid.T) (sets []dedup.Set) {
 	rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
-	var parts []Set // parts from which the sets are made
+	var parts []dedup.Set // parts from which the sets are made
 	for range rapid.IntRange(1, 12).Draw(t, "parts") {
 		parts = append(parts, numbers(rng, rapid.SampledFrom([]int{1, 3, 10, 40, 200}).Draw(t, "length")))
 	}
@@ -143,12 +145,12 @@ func similarSets(t *rapid.T) (sets []Set) {
 				shingles = append(shingles, part[rng.IntN(len(part)):]...)
 			}
 		}
-		sets = append(sets, NewSet(shingles))
+		sets = append(sets, dedup.NewSet(shingles))
 	}
 	return sets
 }
 
-func numbers(rng *rand.Rand, n int) (s Set) {
+func numbers(rng *rand.Rand, n int) (s dedup.Set) {
 	for range n {
 		s = append(s, rng.Uint64())
 	}
@@ -157,8 +159,8 @@ func numbers(rng *rand.Rand, n int) (s Set) {
 
 // A join must end when Try fails, and a join of empty sets must find nothing.
 func TestJoinEnds(t *testing.T) {
-	s := NewSet(numbers(rand.New(rand.NewPCG(1, 2)), 100))
-	sets := []Set{s, s, s, s, s}
+	s := dedup.NewSet(numbers(rand.New(rand.NewPCG(1, 2)), 100))
+	sets := []dedup.Set{s, s, s, s, s}
 	for _, memory := range []int{1, 1 << 20} {
 		n, failed := 0, errors.New("failed")
 		x := &Join{T: .8, Memory: memory, From: func(int32) float64 { return .8 }, Try: func(int32, int32) error {
@@ -171,7 +173,7 @@ func TestJoinEnds(t *testing.T) {
 			t.Errorf("%v after %d pairs", err, n)
 		}
 	}
-	if rows := entriesOf(.8, []Set{nil, nil, nil}); len(rows) > 0 {
+	if rows := entriesOf(.8, []dedup.Set{nil, nil, nil}); len(rows) > 0 {
 		t.Errorf("empty sets have entries: %v", rows)
 	}
 }
@@ -186,11 +188,11 @@ var floods = []struct {
 	{"just below .8, at .798", func(*rand.Rand, int) int { return 52 }},
 }
 
-func flood(n int, own func(rng *rand.Rand, i int) int) (sets []Set) {
+func flood(n int, own func(rng *rand.Rand, i int) int) (sets []dedup.Set) {
 	rng := rand.New(rand.NewPCG(8, 9))
 	template := numbers(rng, 412)
 	for i := range n {
-		sets = append(sets, NewSet(slices.Concat(template, numbers(rng, own(rng, i)))))
+		sets = append(sets, dedup.NewSet(slices.Concat(template, numbers(rng, own(rng, i)))))
 	}
 	return sets
 }

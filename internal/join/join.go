@@ -1,4 +1,4 @@
-package dedup
+package join
 
 import (
 	"cmp"
@@ -7,6 +7,8 @@ import (
 	"math"
 	"math/bits"
 	"slices"
+
+	"skink/dedup"
 )
 
 // # All pairs
@@ -110,7 +112,7 @@ func NewOccurrences(shingles, memory int) *Occurrences {
 	return &Occurrences{newRepeats(met), make([]uint16, 1<<size), 64 - size}
 }
 
-func (o *Occurrences) Count(s Set) {
+func (o *Occurrences) Count(s dedup.Set) {
 	for _, x := range s {
 		if n := &o.counts[x>>o.shift]; o.meet(x) > 0 && *n < math.MaxUint16 {
 			*n++
@@ -157,7 +159,7 @@ type Entry struct {
 
 // Entry returns the entry of a set for a join at resemblance t, above 0 and at most 1. o must have
 // counted all sets of the join. The result ok is false if the set resembles no other.
-func (o *Occurrences) Entry(t float64, text int32, s Set) (e Entry, ok bool) {
+func (o *Occurrences) Entry(t float64, text int32, s dedup.Set) (e Entry, ok bool) {
 	e = Entry{Text: text, size: int32(len(s))}
 	if !e.post(o, t, s) {
 		return e, false
@@ -169,7 +171,7 @@ func (o *Occurrences) Entry(t float64, text int32, s Set) (e Entry, ok bool) {
 // post fills e.keys and e.places from s. The keys come from the rarest shingles of s, as many as a
 // search may need. Shingles with equal counts stay in ascending order. post returns false if there
 // are none.
-func (e *Entry) post(o *Occurrences, t float64, s Set) bool {
+func (e *Entry) post(o *Occurrences, t float64, s dedup.Set) bool {
 	prefix := min(len(s), int((1-t)*float64(len(s))+leeway)+1)
 	order := make([]uint64, 0, len(s))
 	for i, v := range s {
@@ -191,7 +193,7 @@ func (e *Entry) post(o *Occurrences, t float64, s Set) bool {
 }
 
 // draw fills e.bitmap. Each shingle flips one bit, which its low bits select.
-func (e *Entry) draw(t float64, s Set) {
+func (e *Entry) draw(t float64, s dedup.Set) {
 	words := 1 << bits.Len(uint(bitsPerShingle*(1-t)/(1+t)*float64(len(s)))/64)
 	e.bitmap = make([]uint64, words)
 	for _, v := range s {

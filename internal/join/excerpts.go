@@ -1,4 +1,4 @@
-package dedup
+package join
 
 import (
 	"cmp"
@@ -6,6 +6,8 @@ import (
 	"iter"
 	"math"
 	"slices"
+
+	"skink/dedup"
 )
 
 // # All excerpts
@@ -57,7 +59,7 @@ const excerptProof = 4
 // Excerpt returns a row of bytes with what an index needs to know of a text. least is the minimum share
 // of a text's runs that its source must have, above 0 and at most 1. o must have counted the runs of
 // all texts and all sources. Excerpt returns nil if no source can contain the text. Rows sort by text.
-func (o *Occurrences) Excerpt(least float64, text int32, runs Set) (row []byte) {
+func (o *Occurrences) Excerpt(least float64, text int32, runs dedup.Set) (row []byte) {
 	size := len(runs)
 	slack := size - max(1, int(math.Ceil(least*float64(size)-leeway)))
 	type counted struct {
@@ -125,7 +127,7 @@ func (x *Excerpts) index() {
 // Of yields the index of each text that may be an excerpt of a source: all that are, and some that
 // are not. runs are the source's runs. Each text is yielded once, in no particular order. If the
 // source is one of the texts, it may be yielded, too.
-func (x *Excerpts) Of(runs Set, yield func(text int32) bool) {
+func (x *Excerpts) Of(runs dedup.Set, yield func(text int32) bool) {
 	x.met = x.met[:0]
 	for _, run := range runs {
 		half := uint32(run >> 32)
