@@ -53,7 +53,7 @@ func (c *Crawl) fetchTurn(ctx context.Context, t *turn) (*arrival, error) {
 			return nil, err
 		}
 		a.page, a.asked = c.fetch(ctx, t.item), true
-		a.page.Signals, a.page.Hidden = allowed.signals, allowed.hidden
+		a.page.Rules, a.page.Signals, a.page.Hidden = c.opt.Rules, allowed.signals, allowed.hidden
 		if a.puzzle = c.mayPass(a.page); a.puzzle {
 			a.page.Problem, a.page.Detail = "", ""
 		}
@@ -76,14 +76,15 @@ func (c *Crawl) fetchTurn(ctx context.Context, t *turn) (*arrival, error) {
 	return a, nil
 }
 
-// mayConfirm returns an item without its validators if the server must send the page whole.
-func (c *Crawl) mayConfirm(ctx context.Context, item frontier.Item) (frontier.Item, error) {
-	if c.opt.MayConfirm == nil || item.ETag == "" && item.Modified == "" {
-		return item, nil
+// mayConfirm returns an item without its validators if the page must be read, whatever the server sends.
+func (c *Crawl) mayConfirm(ctx context.Context, item frontier.Item) (_ frontier.Item, err error) {
+	none := frontier.Validators{}
+	may := item.Validators != none && item.Rules == c.opt.Rules
+	if may && c.opt.MayConfirm != nil {
+		may, err = c.opt.MayConfirm(ctx, item.URL)
 	}
-	may, err := c.opt.MayConfirm(ctx, item.URL)
 	if !may {
-		item.ETag, item.Modified = "", ""
+		item.Validators = none
 	}
 	return item, err
 }

@@ -81,7 +81,7 @@ func newDrawer(opt *Options) (drawer, error) {
 // be rendered, or has already been rendered.
 func (c *Crawl) drawn(p *Page) string {
 	switch {
-	case c.browser == nil, p.Problem != "", p.Location != "", p.NotModified, p.Drawing != nil, p.DrawError != "":
+	case c.browser == nil, p.Problem != "", p.Location != "", p.Confirmed(), p.Drawing != nil, p.DrawError != "":
 		return RenderOff
 	case p.Item.Kind != frontier.Page && p.Item.Kind != Probing, !isHTML(p.Header.Get("Content-Type")):
 		return RenderOff

@@ -61,7 +61,8 @@ type Options struct {
 	Requisites     bool                                        // fetch the files that pages need to look right; see [frontier.Requisite]
 	CheckOthers    bool                                        // check that linked pages of other sites exist
 	Learned        *learn.Book                                 // rules learned about sites, which save fetches; nil means no rules
-	MayConfirm     func(context.Context, string) (bool, error) // reports whether a URL may be answered with status 304 (Not Modified); otherwise it is fetched whole; nil means always
+	MayConfirm     func(context.Context, string) (bool, error) // reports whether a response may confirm what the store has of a URL; otherwise the page is read; nil means always
+	Rules          uint64                                      // the current [frontier.Validators.Rules]; pages that were read by other rules are read again
 	OnSeed         func(from, to string) error                 // called with the old and new URLs when a seed redirects within its site; may be nil
 
 	MaxPages   int64            // number of pages in the store at which the crawl stops; 0 means no limit

@@ -2,6 +2,8 @@ package crawler
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"net/http"
@@ -32,9 +34,11 @@ type Page struct {
 	Promised int64 // size of the body in bytes, according to the response to a HEAD request; 0 means unknown
 
 	NotModified bool // the server reported that the page has not changed since the last visit (status 304); Body is empty
-	Brief       bool // NotModified is set, and other pages are fetched while this one is stored, so a handler may wait for them and store them together
+	Unchanged   bool // the response is the same as at the last visit, as far as a page is read from it
+	Brief       bool // the page need not be read, and other pages are fetched while this one is stored, so a handler may wait for them and store them together
 
 	Private bool   // the page was requested with a password, cookies or headers from the user, so other people may not be able to see it
+	Rules   uint64 // [Options.Rules]; 0 for a replayed page, whose links are not followed
 	Signals string // the content signals in the robots.txt of the page's host, such as "ai-train=no, search=yes"
 	Hidden  bool   // the host's robots.txt allows this crawler to fetch the page, but not Googlebot
 
@@ -90,11 +94,38 @@ func (p *Page) End() frontier.State {
 	return frontier.Fetched
 }
 
-// Validators returns the ETag and Last-Modified headers of the response, for a conditional request
-// on the next visit. A value that cannot be sent as a header, or is longer than maxValidator bytes,
-// is returned as "".
-func (p *Page) Validators() (etag, modified string) {
-	return validator(p.Header.Get("ETag")), validator(p.Header.Get("Last-Modified"))
+// Confirmed reports whether the response shows that the page is as at the last visit. Such a page is not read.
+func (p *Page) Confirmed() bool { return p.NotModified || p.Unchanged }
+
+// Validators returns what the next visit needs to find the page unchanged. An ETag or a
+// Last-Modified that cannot be sent as a header, or is longer than maxValidator bytes, is returned as "".
+func (p *Page) Validators() frontier.Validators {
+	return frontier.Validators{ETag: validator(p.Header.Get("ETag")), Modified: validator(p.Header.Get("Last-Modified")), Same: p.hash(), Rules: p.Rules}
+}
+
+// These are the header fields from which a page is read. A field in hasFields counts only as being there or not.
+var (
+	readFields = []string{
+		"Cache-Control", "Content-Security-Policy", "Content-Type", "Link", "Referrer-Policy", "Refresh", "Strict-Transport-Security",
+		"X-Content-Type-Options", "X-Frame-Options", "X-Robots-Tag",
+	}
+	hasFields = []string{"Content-Encoding", "Etag", "Expires", "Last-Modified"}
+)
+
+// hash returns the hash of the response, as far as a page is read from it. It is 0 only if the status is not 200.
+func (p *Page) hash() uint64 {
+	if p.Status != http.StatusOK {
+		return 0
+	}
+	h := sha256.New()
+	for _, name := range readFields {
+		fmt.Fprintf(h, "%q", p.Header[name])
+	}
+	for _, name := range hasFields {
+		fmt.Fprint(h, p.Header[name] != nil)
+	}
+	_, _ = h.Write(p.Body)
+	return binary.BigEndian.Uint64(h.Sum(nil))>>8 | 1 // eight bytes in a record
 }
 
 const maxValidator = 256
@@ -133,7 +164,10 @@ func (p *Page) fill(x *wire.Exchange, scripts bool) {
 		return
 	}
 	p.Truncated = x.BodyErr != nil
+	p.Unchanged = x.BodyErr == nil && p.Item.Same != 0 && p.Item.Same == p.hash()
 	switch {
+	case p.Unchanged:
+		p.Detail = x.Note
 	case !wire.IsPage(x.Status):
 		p.Problem, p.Detail = ProblemStatus, statusText(x.Status)
 	case x.BodyErr != nil:

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"hash/fnv"
 	"io"
 	"maps"
 	"regexp"
@@ -130,6 +131,25 @@ func (s *Scope) Describe(w io.Writer, named func(url string) bool) {
 			fmt.Fprintf(w, "seed: %s%s\r\n", access.Redacted(url), s.seeds[url])
 		}
 	}
+}
+
+// RulesOf returns [Options.Rules]: a hash of everything but the seeds that decides which links are followed, and of
+// more, which describes what else is read from a page.
+func (o *Options) RulesOf(more ...any) uint64 {
+	h, orders := fnv.New32a(), o.Control.orders()
+	fmt.Fprintln(h, orders.Include, orders.Exclude, o.MaxDepth, o.IgnoreNoFollow, o.ObeyNoFollow, o.CheckAssets, o.CheckOthers, o.Requisites, o.Render, more)
+	for _, host := range o.Hosts {
+		if logout := host.Logout != nil && *host.Logout; logout || len(host.Include)+len(host.Exclude)+len(host.Render) > 0 {
+			fmt.Fprintln(h, host.Pattern, logout, host.Include, host.Exclude, host.Render)
+		}
+	}
+	o.Scope.mu.RLock()
+	defer o.Scope.mu.RUnlock()
+	fmt.Fprintln(h, o.Scope.exclude)
+	for _, e := range o.Scope.extents {
+		fmt.Fprintln(h, e)
+	}
+	return uint64(h.Sum32())
 }
 
 func (e *extent) String() string {

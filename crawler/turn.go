@@ -112,7 +112,7 @@ func (s *schedule) fetched(ctx context.Context, a *arrival) (again bool, err err
 	case !t.host.folder:
 		s.answer(a)
 	}
-	if a.page.Brief = a.page.NotModified && !t.host.folder && s.capacity.connections > 1; !a.page.Brief {
+	if a.page.Brief = a.page.Confirmed() && !t.host.folder && s.capacity.connections > 1; !a.page.Brief {
 		t.arrived = true
 		s.capacity.arrived++
 	}

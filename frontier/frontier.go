@@ -49,11 +49,10 @@ type Item struct {
 	Hops  int    // number of redirects in a row that led to URL; for a Requisite, number of redirects and style sheets in a row
 	Tries int    // number of fetches of URL that failed before this one
 
-	Kind     ItemKind
-	Priority int       // from -128 to 127, usually 0; within a host, URLs with lower numbers are fetched sooner
-	Due      time.Time // the URL must not be fetched before this time; zero means immediately; for a revisit, this is the time at which the revisit was requested
-	ETag     string    // validators of the previous visit, as the server sent them; "" means none
-	Modified string
+	Kind       ItemKind
+	Priority   int       // from -128 to 127, usually 0; within a host, URLs with lower numbers are fetched sooner
+	Due        time.Time // the URL must not be fetched before this time; zero means immediately; for a revisit, this is the time at which the revisit was requested
+	Validators           // of the previous visit; zero means that the page must be read
 
 	// Place is the place of the URL's record in the order of commits, if the item has been made from the
 	// record by [skink/store.Revisit]. A store may then keep the place instead of the other fields. 0 means
@@ -61,6 +60,14 @@ type Item struct {
 	Place uint64 `json:"-"`
 
 	From string `json:",omitempty"` // URL of the page, redirect, sitemap or style sheet that named URL; "" for a seed, and if the crawl does not keep it
+}
+
+// Validators are what a visit leaves for the next one, which can then find the page unchanged without reading it.
+type Validators struct {
+	ETag     string `json:"etag,omitempty"`     // ETag of the last response with a body, exactly as sent
+	Modified string `json:"modified,omitempty"` // Last-Modified of the last response with a body
+	Same     uint64 `json:"same,omitempty"`     // hash of this response, as far as a page is read from it; 0 if another response with the same text had another hash
+	Rules    uint64 `json:"rules,omitempty"`    // hash of the rules that decided what was read from the page, and which links were followed
 }
 
 // The lowest and highest priorities. Values outside this range are stored as the nearer limit. A seed may come

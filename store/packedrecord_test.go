@@ -130,8 +130,8 @@ func TestPackedForms(t *testing.T) {
 		of   reflect.Type
 		want uint64
 	}{
-		{reflect.TypeFor[store.Record](), 0x2841f023c6b27412},
-		{reflect.TypeFor[frontier.Item](), 0xb196aa5aac295361},
+		{reflect.TypeFor[store.Record](), 0x704c52bebbfc10b0},
+		{reflect.TypeFor[frontier.Item](), 0xa03664cac17c2247},
 		{reflect.TypeFor[frontier.Rest](), 0x269c6d3d052b5e80},
 		{reflect.TypeFor[store.Tally](), 0xd5a40d1b8d217fd0},
 	} {

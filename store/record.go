@@ -78,6 +78,7 @@ type Record struct {
 // A Fetch is the part of a [Record] that describes the last fetch. Two fetches of one page may differ
 // in it. If Hash differs, the text has changed.
 type Fetch struct {
+	frontier.Validators
 	Problem     string     `json:"problem,omitempty"` // kind of error, if Kind is Error, such as "timeout" or "status 404"
 	Detail      string     `json:"detail,omitempty"`  // explanation for users, such as the full error message
 	FetchedAt   time.Time  `json:"fetched_at,omitzero"`
@@ -91,8 +92,6 @@ type Fetch struct {
 	Hash        dedup.Hash `json:"hash,omitzero"`          // hash of the canonical text, or of the body if Kind is Other
 	LeftWords   int        `json:"left_words,omitempty"`   // tokens of running text that the extraction left out of the main text
 	LeftHash    dedup.Hash `json:"left_hash,omitzero"`     // hash of this running text
-	ETag        string     `json:"etag,omitempty"`         // ETag of the last response with a body, exactly as sent
-	Modified    string     `json:"modified,omitempty"`     // Last-Modified of the last response with a body
 	RenderError string     `json:"render_error,omitempty"` // why a browser failed to render the page at the last visit; its text is then that of an earlier visit if Rendered is set, and otherwise that of the response
 	Source      Source     `json:"source,omitzero"`        // what the page was before a browser rendered it; empty if Rendered is not set
 	Hidden      bool       `json:"hidden,omitempty"`       // whether robots.txt bars search engines (Googlebot), but not this crawler, from fetching the page

@@ -135,7 +135,7 @@ func Revisit(r *Record, due time.Time, conditional bool) frontier.Item {
 		it.Priority = afterPages
 	}
 	if conditional {
-		it.ETag, it.Modified = r.ETag, r.Modified
+		it.Validators = r.Validators
 	}
 	return it
 }

@@ -16,8 +16,8 @@ import (
 	"skink/internal/tools/postgrestest"
 )
 
-// TestNights crawls generated pages, and then again each night. No page changes, so the server
-// answers with status 304. It prints the processor time of skink and the growth of the store for each
+// TestNights crawls generated pages, and then again each night. No page changes. One server
+// answers with status 304, and another sends each page whole. It prints the processor time of skink and the growth of the store for each
 // page and visit: bytes of files for a store in a folder, and bytes of the log for PostgreSQL.
 //
 // A night must cost at most 100 bytes a page in a folder, and less processor time than the first visit; with
@@ -31,13 +31,17 @@ func TestNights(t *testing.T) {
 	skink := buildSkink(t)
 	site := httptest.NewServer(&steadySite{pages: pages})
 	t.Cleanup(site.Close)
-	t.Run("folder", func(t *testing.T) {
-		dir := filepath.Join(t.TempDir(), "store")
-		n := &nightly{t: t, skink: skink, store: dir, seed: site.URL, pages: pages, size: func() int64 { return bytesIn(t, dir) }}
-		if first, later, grown := n.crawlAll(nights); grown > 100 || later > first/share {
-			t.Errorf("a night takes %v and %d bytes a page, want at most 100 bytes and a share of 1/%d of %v", later, grown, share, first)
-		}
-	})
+	untagged := httptest.NewServer(&steadySite{pages: pages, untagged: true})
+	t.Cleanup(untagged.Close)
+	for name, seed := range map[string]string{"folder": site.URL, "whole": untagged.URL} {
+		t.Run(name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "store")
+			n := &nightly{t: t, skink: skink, store: dir, seed: seed, pages: pages, size: func() int64 { return bytesIn(t, dir) }}
+			if first, later, grown := n.crawlAll(nights); grown > 100 || later > first/share {
+				t.Errorf("a night takes %v and %d bytes a page, want at most 100 bytes and a share of 1/%d of %v", later, grown, share, first)
+			}
+		})
+	}
 	t.Run("postgres", func(t *testing.T) {
 		server := postgrestest.Start(t)
 		log := func() int64 {
@@ -114,7 +118,10 @@ func bytesIn(t *testing.T, dir string) (bytes int64) {
 
 // A steadySite has pages of 300 words that never change. Page n links to the pages from 20n+1 to
 // 20n+20.
-type steadySite struct{ pages int }
+type steadySite struct {
+	pages    int
+	untagged bool // pages have no ETag
+}
 
 func (s *steadySite) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	n, err := strconv.Atoi(strings.TrimPrefix(r.URL.Path, "/"))
@@ -126,7 +133,9 @@ func (s *steadySite) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	tag := fmt.Sprintf(`"%d"`, n)
-	w.Header().Set("Etag", tag)
+	if !s.untagged {
+		w.Header().Set("Etag", tag)
+	}
 	if r.Header.Get("If-None-Match") == tag {
 		w.WriteHeader(http.StatusNotModified)
 		return

@@ -135,7 +135,7 @@ func (h *hours) shown(ctx context.Context, got *reading, before *store.Record) (
 	r := &got.seen
 	s.Page = r.ID.String()
 	switch empty := r.Kind == store.Page && r.Words == 0 || r.Kind == store.Other && r.Size == 0; {
-	case got.notModified:
+	case got.confirmed:
 		return s, nil
 	case isSoft(r):
 		s.Text, s.Error, s.Again = string(crawler.ProblemSoft), true, isNothing(before)

@@ -30,11 +30,11 @@ import (
 // A reading is the result of reading a page. It does not change after it is returned, with two
 // exceptions: its shingles become a set when the set is first needed, and a file gets its name.
 type reading struct {
-	seen        store.Record   // record of this visit, without a verdict
-	claim       frontier.Claim // claim on the host under which the page was fetched; zero for files and for pages of archives
-	notModified bool           // the server responded that the page was not modified
-	sorry       bool           // the visit counts as failed, because the host may show an error page with status 200; see hour.go
-	missedBy    int            // number of failed visits in a row, if sorry is set
+	seen      store.Record   // record of this visit, without a verdict
+	claim     frontier.Claim // claim on the host under which the page was fetched; zero for files and for pages of archives
+	confirmed bool           // the response shows that the page is unchanged, so it was not read
+	sorry     bool           // the visit counts as failed, because the host may show an error page with status 200; see hour.go
+	missedBy  int            // number of failed visits in a row, if sorry is set
 
 	text     []byte        // compressed main text with its headings and, if kept, its Markdown; nil if there is no text
 	sketch   *dedup.Sketch // nil if there is no text
@@ -88,7 +88,7 @@ func (r *reader) read(ctx context.Context, page *crawler.Page, leads *crawler.Le
 			got.out = listed(got.seen.URL, got.listed)
 		}
 	}
-	if page.NotModified || got.seen.Kind != store.Page && !isFrame(page) {
+	if page.Confirmed() || got.seen.Kind != store.Page && !isFrame(page) {
 		return got, nil, nil
 	}
 	if n := r.flight.suspect(page.Item.URL); n >= maxDeaths {
@@ -135,7 +135,7 @@ func isFrame(page *crawler.Page) bool {
 // requisiteType returns the media type of a page that was fetched only for the archive. It returns
 // "" for other pages, and if there is no body.
 func requisiteType(page *crawler.Page) string {
-	if page.Item.Kind != frontier.Requisite || page.Problem != "" || page.NotModified || page.Location != "" {
+	if page.Item.Kind != frontier.Requisite || page.Problem != "" || page.Confirmed() || page.Location != "" {
 		return ""
 	}
 	return extract.MediaType(page.Body, page.Header.Get("Content-Type"))
@@ -143,8 +143,8 @@ func requisiteType(page *crawler.Page) string {
 
 // unread returns the reading of a page before its body is read.
 func unread(page *crawler.Page, leads *crawler.Leads) *reading {
-	got := &reading{seen: recordOf(page), claim: page.Claim, notModified: page.NotModified}
-	if !page.NotModified {
+	got := &reading{seen: recordOf(page), claim: page.Claim, confirmed: page.Confirmed()}
+	if !page.Confirmed() {
 		got.leadTo(leads)
 	}
 	return got
@@ -350,7 +350,7 @@ func (got *reading) describe(doc *extract.Document) {
 	r.PublishedAt, r.ModifiedAt = dateOf(doc.Published), dateOf(doc.Modified)
 	r.NoIndex = doc.NoIndex
 	if !r.Rendered && doc.Needs != "" {
-		r.NeedsScripts, r.ETag, r.Modified = doc.Needs, "", "" // without validators, a later crawl fetches the page again and may render it
+		r.NeedsScripts, r.Validators = doc.Needs, frontier.Validators{} // without validators, a later crawl fetches the page again and may render it
 	}
 	r.OtherLang = language.Detects(doc.DeclaredLang) && doc.DeclaredLang != r.Lang
 	r.TitleFrom, r.SharedOnly = doc.TitleFrom, doc.SharedOnly

@@ -56,8 +56,8 @@ func recordOf(page *crawler.Page) store.Record {
 	case page.Item.Kind == frontier.Check:
 		r.Kind, r.Size = store.Other, page.Promised
 	case page.Item.Kind == frontier.Requisite:
-		r.Kind, r.Hash = store.Other, dedup.HashOf(page.Body)
-		r.ETag, r.Modified = page.Validators()
+		r.Kind, r.Hash, r.Validators = store.Other, dedup.HashOf(page.Body), page.Validators()
+		r.Same = 0 // style sheets lead to files
 	case page.Listed != nil:
 		r.Kind, r.Detail, r.Hash = store.Sitemap, page.Listed.String(), dedup.HashOf(page.Body)
 		if page.Listed.Cut != nil {
@@ -67,7 +67,7 @@ func recordOf(page *crawler.Page) store.Record {
 		r.Rendered = true // leave out the validators: they belong to the response, and scripts may have changed the page
 	case page.DrawError != "": // leave out the validators, so that a later crawl fetches the page again and may render it
 	default:
-		r.ETag, r.Modified = page.Validators()
+		r.Validators = page.Validators()
 	}
 	if page.Transient() { // the crawler reports a temporary failure only after the last try
 		r.Tries = page.Item.Tries + 1

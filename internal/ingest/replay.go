@@ -84,7 +84,7 @@ func (p *Pipeline) replay(ctx context.Context, r *Replayed) error {
 	if err != nil {
 		return err
 	}
-	if known == nil && r.Page.NotModified {
+	if known == nil && r.Page.Confirmed() {
 		r.Skip("revisit")
 		return nil
 	}

@@ -100,7 +100,7 @@ func isExempt(r *store.Record, soft *learn.Soft) bool {
 
 // soften returns the reading of a failed visit if a page is a soft 404, and got otherwise.
 func (f *softPages) soften(ctx context.Context, got *reading) (*reading, error) {
-	if got.notModified {
+	if got.confirmed {
 		return got, nil
 	}
 	soft, says, err := f.match(ctx, &got.seen, got.plainText)

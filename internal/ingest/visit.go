@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"net/http"
 	"reflect"
 	"strings"
 
@@ -75,7 +76,7 @@ func (p *Pipeline) visit(ctx context.Context, page *crawler.Page, got *reading, 
 	}
 	if known != nil && known.Rendered && got.isBare(page) {
 		bare := *got // without validators, so that a later visit requests the page whole
-		bare.seen.RenderError, bare.seen.ETag, bare.seen.Modified = "the visit was made without a browser: use --render", "", ""
+		bare.seen.RenderError, bare.seen.Validators = "the visit was made without a browser: use --render", frontier.Validators{}
 		got = &bare
 	}
 	if known != nil && got.unrendered(known) { // its HTML is no answer to what has become of the page
@@ -118,7 +119,7 @@ func (p *Pipeline) visitOf(ctx context.Context, got *reading, known *store.Recor
 }
 
 func firstVisit(got *reading) *visit {
-	if got.notModified { // the record was deleted after the request was sent
+	if got.confirmed { // the record was deleted after the request was sent
 		gone := *got
 		gone.seen.Kind, gone.seen.Problem = store.Error, fmt.Sprintf("%s %d", crawler.ProblemStatus, got.seen.Status)
 		got = &gone
@@ -138,7 +139,7 @@ func (p *Pipeline) revisit(ctx context.Context, got *reading, before *store.Reco
 }
 
 func needsContent(got *reading, before *store.Record, goneAfter int) bool {
-	return before.Kind == store.Page && !got.notModified && (!isNothing(&got.seen) || isGone(got, before, goneAfter))
+	return before.Kind == store.Page && !got.confirmed && (!isNothing(&got.seen) || isGone(got, before, goneAfter))
 }
 
 // classify returns the visit of a page whose stored record is b. The stored text and sketch are in
@@ -148,7 +149,9 @@ func classify(got *reading, b *store.Record, was *store.Content, opt *Options) (
 	v := &visit{reading: got, kind: changed, draft: got.seen, before: b}
 	v.draft.Listed = v.draft.Listed || b.Listed
 	switch {
-	case got.notModified:
+	case got.confirmed && got.seen.Status == http.StatusOK:
+		v.touch(store.Same)
+	case got.confirmed:
 		v.touch(store.NotModified)
 	case got.unrendered(b):
 		v.touch(store.Same)
@@ -187,7 +190,7 @@ func classify(got *reading, b *store.Record, was *store.Content, opt *Options) (
 // isBare reports whether an HTML page was fetched without a browser that could have rendered it.
 func (got *reading) isBare(page *crawler.Page) bool {
 	r := &got.seen
-	return r.Kind == store.Page && !got.notModified && !page.MayRender && !r.Rendered && r.RenderError == "" && strings.Contains(r.ContentType, "html")
+	return r.Kind == store.Page && !got.confirmed && !page.MayRender && !r.Rendered && r.RenderError == "" && strings.Contains(r.ContentType, "html")
 }
 
 // unrendered reports whether a browser has rendered a page before, but not now. Such a page is
@@ -229,15 +232,19 @@ func (v *visit) touch(kind store.VisitKind) {
 		v.renamed = r.Private != private
 		r.Restless, r.Signals, r.Hidden, r.Private = nil, seen.Signals, seen.Hidden, private // the text has no changed lines
 	}
-	switch kind {
-	case store.Same:
+	switch {
+	case kind == store.NotModified: // a 304 response need not repeat all validators (RFC 9110, section 15.4.5)
+		r.ETag, r.Modified = cmp.Or(seen.ETag, r.ETag), cmp.Or(seen.Modified, r.Modified)
+	case kind == store.Same && v.confirmed:
+		r.ETag, r.Modified = seen.ETag, seen.Modified
+	case kind == store.Same:
+		if r.Validators, r.RenderError = seen.Validators, seen.RenderError; v.before.Same != seen.Same {
+			r.Same = 0 // the response differs with each visit; a new hash each time would rewrite the record each time
+		}
 		r.Faults, r.Faulty, r.Anchors = seen.Faults, seen.Faulty, seen.Anchors
-		r.ETag, r.Modified, r.RenderError = seen.ETag, seen.Modified, seen.RenderError
 		if seen.RenderError == "" { // otherwise, the page keeps the text of an earlier visit
 			r.Source, r.Selectors = seen.Source, seen.Selectors
 		}
-	case store.NotModified: // a 304 response need not repeat all validators (RFC 9110, section 15.4.5)
-		r.ETag, r.Modified = cmp.Or(seen.ETag, r.ETag), cmp.Or(seen.Modified, r.Modified)
 	}
 }
 

@@ -187,6 +187,7 @@ func (r *run) crawl(ctx context.Context, p plan, order *precedence.Order, kept *
 	o.Connections = affordable(o.Connections, disk.FileLimit())
 	m := &moves{run: r, pipeline: pipeline, seeds: p.seeds, options: &o, archived: func(order *precedence.Order) { r.archiveOrder(kept, order) }}
 	o.OnSeed = func(from, to string) error { return m.moved(ctx, from, to) }
+	o.Rules = o.RulesOf(judging.Anchors)
 	if kept != nil || r.settings.Reselected {
 		o.MayConfirm = func(ctx context.Context, url string) (bool, error) { // status 304 (Not Modified) can only refer to what the archive has, and to pages that were read with the selectors that apply now
 			known, err := recordOf(ctx, r.store, url)

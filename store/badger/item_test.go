@@ -20,7 +20,7 @@ func TestItemSize(t *testing.T) {
 		{"redirected to", frontier.Item{URL: url, Hops: 1, Via: "https://example.com/"}, 3 + 2 + 2 + 20},
 		{"tried", frontier.Item{URL: url, Tries: 3}, 3 + 2},
 		{"sitemap", frontier.Item{URL: url, Kind: frontier.Sitemap}, 3 + 2},
-		{"revisited", frontier.Item{URL: url, Due: time.Unix(1, 0), ETag: `"abc"`}, 3 + 3 + 2 + 5},
+		{"revisited", frontier.Item{URL: url, Due: time.Unix(1, 0), Validators: frontier.Validators{ETag: `"abc"`}}, 3 + 3 + 2 + 2 + 5},
 	} {
 		if got := len(encodeQueued(c.item, position{})) - len(url); got != c.more {
 			t.Errorf("%s: %d bytes beside the URL, want %d", c.name, got, c.more)
@@ -52,7 +52,7 @@ func TestNanoseconds(t *testing.T) {
 // FuzzDecodeQueued checks that no value makes decodeQueued panic, and that an item that it returns
 // is the same after it is encoded and decoded again.
 func FuzzDecodeQueued(f *testing.F) {
-	item := frontier.Item{URL: "https://example.com/", Via: "v", Depth: 3, Hops: 1, Tries: 2, Kind: 1, Priority: -5, Due: time.Unix(1, 2), ETag: "e", Modified: "m"}
+	item := frontier.Item{URL: "https://example.com/", Via: "v", Depth: 3, Hops: 1, Tries: 2, Kind: 1, Priority: -5, Due: time.Unix(1, 2), Validators: frontier.Validators{ETag: "e", Modified: "m"}}
 	f.Add(encodeQueued(item, position{}), int64(0))
 	f.Add(encodeQueued(item, position{due: 1}), int64(1))
 	f.Add([]byte{0xff, 0x80}, int64(1))

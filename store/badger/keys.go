@@ -97,7 +97,7 @@ import (
 // The keys written before it (t, s, o, and the u and q of links) may exist without it after a
 // crash. Such texts, sketches and links are never read.
 const (
-	layoutVersion = 23
+	layoutVersion = 24
 	skinkMagic    = 0x5C
 
 	keyCounters byte = 'c'

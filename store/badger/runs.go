@@ -238,7 +238,7 @@ func (c *runCollector) requeue(id dedup.Hash, u known, it frontier.Item) {
 		r = &newRun{run: run{due: due}, runLane: of}
 		c.open[of], c.order = r, append(c.order, r)
 	}
-	r.elems = append(r.elems, runElem{num: u.num, conditional: it.ETag != "" || it.Modified != "", fetched: u.state == frontier.Fetched})
+	r.elems = append(r.elems, runElem{num: u.num, conditional: it.Validators != (frontier.Validators{}), fetched: u.state == frontier.Fetched})
 	r.states = append(r.states, u.state)
 	c.s.queue.runs.pending.add(u.num)
 }

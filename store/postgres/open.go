@@ -36,7 +36,7 @@ import (
 //go:embed schema.sql
 var schema string
 
-const schemaVersion = 13
+const schemaVersion = 14
 
 // Options configures Open. The zero value opens an existing store for reading and writing.
 type Options struct {

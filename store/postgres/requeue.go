@@ -122,7 +122,7 @@ func (q *requeue) queue(it frontier.Item, p recordedPage) {
 		clear(r.wanted)
 	}
 	r.wanted[at] = wanted
-	if it.ETag != "" || it.Modified != "" {
+	if it.Validators != (frontier.Validators{}) {
 		r.wanted[at] |= conditional
 	}
 	if string(r.visits[at]) >= string(r.asked) {

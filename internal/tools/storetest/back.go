@@ -142,7 +142,7 @@ var backPromises = []promise{
 	{"what_was_due_later_comes_when_it_is_due", func(t *testing.T, s store.Store) {
 		now := time.Now().Round(0)
 		soon := []frontier.Item{
-			{URL: urlOf(1), Due: now.Add(620 * time.Millisecond).UTC(), Depth: 1, ETag: "e"},
+			{URL: urlOf(1), Due: now.Add(620 * time.Millisecond).UTC(), Depth: 1, Validators: frontier.Validators{ETag: "e"}},
 			{URL: urlOf(2), Due: now.Add(600 * time.Millisecond).UTC(), Depth: 1, Via: "https://example.com/via"},
 			{URL: urlOf(3), Due: farOff},
 		}
@@ -169,7 +169,7 @@ var backPromises = []promise{
 		equal(t, "free again", take(t, s, claim(t, s, "example.com").Claim, 9), []string{urlOf(2), urlOf(1)})
 	}},
 	{"what_was_taken_under_a_claim_that_ran_out_keeps_its_place", func(t *testing.T, s store.Store) {
-		list := []frontier.Item{{URL: urlOf(1), Priority: 1, Due: aTime, ETag: "e"}, {URL: urlOf(2), Priority: -1}, {URL: urlOf(3), Due: farOff}}
+		list := []frontier.Item{{URL: urlOf(1), Priority: 1, Due: aTime, Validators: frontier.Validators{ETag: "e"}}, {URL: urlOf(2), Priority: -1}, {URL: urlOf(3), Due: farOff}}
 		discover(t, s, 3, list)
 		take(t, s, claimBy(t, s, "dead", "example.com", 400*time.Millisecond).Claim, 9)
 		var next frontier.Held

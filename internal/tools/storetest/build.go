@@ -78,7 +78,7 @@ var (
 func wholeItem(url string) frontier.Item {
 	return frontier.Item{
 		URL: url, Via: "https://example.com/via", From: "https://example.com/from", Depth: 70000, Hops: 3, Tries: 2,
-		Kind: frontier.Sitemap, Priority: -3, Due: aTime, ETag: `W/"an etag"`, Modified: "Sat, 01 Mar 2025 12:30:00 GMT",
+		Kind: frontier.Sitemap, Priority: -3, Due: aTime, Validators: frontier.Validators{ETag: `W/"an etag"`, Modified: "Sat, 01 Mar 2025 12:30:00 GMT"},
 	}
 }
 
@@ -145,7 +145,7 @@ func fullRecord(url string) store.Record {
 		Fetch: store.Fetch{
 			Problem: "timeout", Detail: "no answer in 10 s", FetchedAt: aTime, Depth: 3, Hops: 2, Size: 123456, Took: 321,
 			Words: 321, Hash: hashOf("its text"), LeftWords: 45, LeftHash: hashOf("what was left out"),
-			ETag: `W/"an etag"`, Modified: "Sat, 01 Mar 2025 12:30:00 GMT",
+			Validators: frontier.Validators{ETag: `W/"an etag"`, Modified: "Sat, 01 Mar 2025 12:30:00 GMT"},
 		},
 		Judged: store.Judged{
 			Verdict: dedup.Near, Leader: hashOf("https://example.com/leader"), DuplicateOf: "https://example.com/leader",

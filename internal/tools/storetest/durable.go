@@ -228,7 +228,7 @@ var durablePromises = []struct {
 		end(t, s, urlOf(0), frontier.Failed)
 		list := []frontier.Item{wholeItem(urlOf(0)), {URL: urlOf(1), Priority: 1}, {URL: urlOf(2), Depth: 3}, {URL: urlOf(3), Due: farOff, Depth: 1, Priority: 2}}
 		requeue(t, s, 4, list...)
-		soon := frontier.Item{URL: "https://soon.example/", Due: time.Now().Add(30 * time.Millisecond).Round(0).UTC(), Priority: 2, Depth: 1, ETag: "e"}
+		soon := frontier.Item{URL: "https://soon.example/", Due: time.Now().Add(30 * time.Millisecond).Round(0).UTC(), Priority: 2, Depth: 1, Validators: frontier.Validators{ETag: "e"}}
 		discover(t, s, 1, []frontier.Item{soon})
 		for range 2 {
 			s = reopen()

@@ -80,8 +80,11 @@ func drawItem(r *rapid.T) frontier.Item {
 		Kind:     rapid.SampledFrom([]frontier.ItemKind{frontier.Page, frontier.Sitemap}).Draw(r, "kind"),
 		Priority: rapid.IntRange(-1, 1).Draw(r, "priority"),
 		Due:      rapid.SampledFrom([]time.Time{{}, {}, aTime, farOff, farOff.Add(time.Hour)}).Draw(r, "due"),
-		ETag:     rapid.SampledFrom([]string{"", `"e"`}).Draw(r, "etag"),
-		Modified: rapid.SampledFrom([]string{"", "Sat, 01 Mar 2025 12:30:00 GMT"}).Draw(r, "modified"),
+		Validators: frontier.Validators{
+			ETag:     rapid.SampledFrom([]string{"", `"e"`}).Draw(r, "etag"),
+			Modified: rapid.SampledFrom([]string{"", "Sat, 01 Mar 2025 12:30:00 GMT"}).Draw(r, "modified"),
+			Same:     rapid.SampledFrom([]uint64{0, 1 << 60}).Draw(r, "same"),
+		},
 	}
 }
 
