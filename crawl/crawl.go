@@ -1,12 +1,14 @@
 // Package crawl crawls sites into a store, and judges each page as skink crawl does:
 //
-//	s, err := badger.Open("skink-data", badger.Options{Create: true})
-//	err = crawl.Run(ctx, s, []string{"https://example.com/"}, crawl.Defaults(), func(ctx context.Context, p *store.Change) error {
+//	seeds, opt := []string{"https://example.com/"}, crawl.Defaults()
+//	err := crawl.Run(ctx, nil, seeds, opt, func(ctx context.Context, p *store.Change) error {
 //		fmt.Println(p.Record.URL, p.Record.Verdict, p.Record.DuplicateOf)
 //		return nil
 //	})
 //
-// If the process ends before the crawl, call Run again with the same store: it continues.
+// A store that is nil lasts until Run returns. [skink/store/badger.Open] opens a store in a folder, and
+// [skink/store/postgres.Open] one on a PostgreSQL server. Any other [store.Store] will do, such as one that
+// embeds one of these. If the process ends before the crawl, call Run again with the same store: it continues.
 package crawl
 
 import (
@@ -17,8 +19,10 @@ import (
 
 	"skink/crawler"
 	"skink/frontier"
+	"skink/internal/output"
 	"skink/internal/session"
 	"skink/store"
+	"skink/store/badger"
 )
 
 // Options are the options of one run.
@@ -45,7 +49,8 @@ func Defaults() Options {
 	return Options{Options: o.Crawl, Settings: o.Wanted.Settings}
 }
 
-// Run crawls from the seeds and the pending URLs of the store. It returns when nothing is left to
+// Run crawls from the seeds and the pending URLs of the store. If s is nil, the store is in a temporary
+// folder, which Run deletes; in a folder in memory (tmpfs), nothing is written to the disk. It returns when nothing is left to
 // fetch, when a limit is reached, or when ctx ends.
 //
 // Each change of the store is passed to page: a page with its text and verdict, a redirect, or an
@@ -56,10 +61,20 @@ func Defaults() Options {
 // If ctx ends, Run stores the pages that it is fetching, and returns the error of ctx. Run fails if
 // a seed is not a valid URL, or if no page could be fetched.
 func Run(ctx context.Context, s store.Store, seeds []string, opt Options, page func(context.Context, *store.Change) error) error {
+	if s == nil {
+		dir, remove, err := output.TemporaryFolder("skink-crawl-")
+		if err != nil {
+			return err
+		}
+		defer remove()
+		if s, err = badger.Open(dir, badger.Options{Create: true, Temporary: true}); err != nil {
+			return err
+		}
+		defer s.Close()
+	}
 	o := session.Defaults()
-	scope := cmp.Or(opt.Scope, o.Crawl.Scope)
+	opt.Scope = cmp.Or(opt.Scope, o.Crawl.Scope)
 	o.Crawl, o.Wanted.Settings = opt.Options, opt.Settings
-	o.Crawl.Scope = scope
 	o.Crawl.Scope.Obey(o.Crawl.Hosts)
 	o.Follow = session.Follower{After: opt.After, Page: page}
 	for _, seed := range seeds {

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
+	"sync"
 	"testing"
 
 	"skink/dedup"
@@ -74,6 +76,47 @@ func TestContinue(t *testing.T) {
 	}
 	if got := strings.Join(titles, " "); got != "0 1 2 3 4 5" {
 		t.Errorf("got pages %s, want 0 to 5", got)
+	}
+}
+
+// Without a store, Run passes the same pages, and leaves no file behind.
+func TestNoStore(t *testing.T) {
+	dir, pages := t.TempDir(), 0
+	t.Setenv("TMPDIR", dir)
+	err := Run(t.Context(), nil, []string{site(t, 6) + "/0"}, hurried(), func(_ context.Context, p *store.Change) error {
+		if p.Record.Kind == store.Page {
+			pages++
+		}
+		return nil
+	})
+	left, readErr := os.ReadDir(dir)
+	if err != nil || readErr != nil || pages != 6 || len(left) > 0 {
+		t.Errorf("%d pages, %v; files left: %v, %v", pages, err, left, readErr)
+	}
+}
+
+// A caller's own store may embed another, and see what is committed.
+type ownStore struct {
+	store.Store
+	urls sync.Map
+}
+
+func (s *ownStore) Commit(ctx context.Context, entries []*store.Entry) ([]store.Outcome, error) {
+	for _, e := range entries {
+		s.urls.Store(e.Record.URL, true)
+	}
+	return s.Store.Commit(ctx, entries)
+}
+
+func TestOwnStore(t *testing.T) {
+	s, url := &ownStore{Store: open(t)}, site(t, 6)
+	if err := Run(t.Context(), s, []string{url + "/0"}, hurried(), nil); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 6 {
+		if _, ok := s.urls.Load(fmt.Sprintf("%s/%d", url, i)); !ok {
+			t.Errorf("page %d was not committed to the caller's store", i)
+		}
 	}
 }
 

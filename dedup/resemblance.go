@@ -45,11 +45,8 @@ func commonFrom(a, b Set, least int) (n, steps int) {
 // Resemblance returns |A∩B| / |A∪B|, from 0 to 1 (Broder 1997; Jaccard's coefficient). The
 // resemblance of two empty sets is 1.
 func Resemblance(a, b Set) float64 {
-	if len(a) == 0 && len(b) == 0 {
-		return 1
-	}
-	c := common(a, b)
-	return float64(c) / float64(len(a)+len(b)-c)
+	resemblance, _ := Resembles(a, b, 0)
+	return resemblance
 }
 
 // Resembles returns the resemblance of two sets if it is at least t, which must not be negative. It

@@ -25,13 +25,15 @@ const (
 	MaxVerifyWords = 1 << 20
 )
 
-// A Rule defines when pages are duplicates.
+// A Rule defines when pages are duplicates. Get one from [NewRule], and then change Form, Shingling, MinWords
+// or Contained if the defaults do not fit. The methods are for callers with an index of their own; for an
+// [Index], a rule is all that is needed.
 type Rule struct {
 	Form       Form      // selects words that are removed or changed before texts are compared
 	Shingling  Shingling // defines how the words are cut into shingles
 	Similarity float64   // the minimum resemblance of a near-duplicate to its leader, 0 to 1
-	MinWords   int       // a page with fewer words is thin
-	Scheme     Scheme    // defines how candidates are found
+	MinWords   int       // a page with fewer words is thin: it is compared only with equal texts
+	Scheme     Scheme    // defines how candidates are found; it depends on Similarity
 
 	// Contained is the minimum share, 0 to 1, of a page's three-word runs that its leader must
 	// contain. If it is not 0, containment alone decides, and the fields Scheme and Similarity have
@@ -39,8 +41,12 @@ type Rule struct {
 	Contained float64
 }
 
-// NewRule returns a rule with the named scheme, the form [Plain], and overlapping shingles of ten
-// words. Its errors are those of [ParseScheme].
+// NewRule returns a rule with the form [Plain] and overlapping shingles of ten words. similarity is that of
+// Rule.Similarity, at least [MinSimilarity] and at most 1. The scheme is "bands", unless you want to reproduce
+// "super" or "mega" of the literature. The errors are those of [ParseScheme].
+//
+// [DefaultSimilarity] and [DefaultMinWords] suit pages. For lines or sentences, use 1 for minWords, set
+// Shingling.K to 2 or 3, and lower the similarity: one changed word changes K shingles.
 func NewRule(similarity float64, scheme string, minWords int) (Rule, error) {
 	s, err := ParseScheme(scheme, similarity)
 	return Rule{Form: Plain, Shingling: DefaultShingling(), Similarity: similarity, MinWords: minWords, Scheme: s}, err

@@ -14,7 +14,6 @@ import (
 
 	"skink/base/harmless"
 	"skink/dedup"
-	"skink/store"
 )
 
 // Each part of a report in HTML or as text is a separate template. A part is written as soon as its data
@@ -40,7 +39,7 @@ var (
 		"line":    harmless.Line,
 		"title":   func(s string) string { return quoted(s, titleWidth) },
 		"hosts":   hostTable,
-		"meaning": store.MeaningOf,
+		"meaning": meaningOf,
 		"alike":   func(resemblance float64) string { return dedup.Percent(math.Floor(resemblance*1e4) / 1e4) },
 		"time":    func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 		"lines":   strings.Lines,

@@ -12,7 +12,7 @@ import (
 // A Link is an address in a page: a page to visit, or a file that is part of the page.
 type Link struct {
 	URL      string   `json:"url"`            // canonical form, without the fragment
-	Text     string   `json:"text,omitempty"` // different texts of the page's links to URL, one a line, each at most [MaxLinkText] bytes; for an image, its alternative text
+	Text     string   `json:"text,omitempty"` // different texts of the page's links to URL, one a line, each at most 100 bytes; for an image, its alternative text
 	Kind     LinkKind `json:"kind"`
 	NoFollow bool     `json:"nofollow,omitempty"` // the link or its page asks crawlers not to follow it
 
@@ -21,10 +21,6 @@ type Link struct {
 
 // Said returns the texts of the link on one line, separated by semicolons.
 func (l Link) Said() string { return strings.ReplaceAll(l.Text, "\n", "; ") }
-
-// MaxLinkText is the maximum number of bytes to keep of a link's text. Most anchors contain only a
-// few words. Longer ones are whole paragraphs or cards, and their first words identify them.
-const MaxLinkText = 100
 
 // A LinkKind is the kind of element that contains an address.
 type LinkKind string
@@ -87,7 +83,7 @@ const (
 )
 
 // PackLinks encodes the links of the page at pageURL for an [Entry]. It keeps link texts in full,
-// even beyond [MaxLinkText]. It panics if a link's kind is not one of the LinkKind constants.
+// even beyond 100 bytes. It panics if a link's kind is not one of the LinkKind constants.
 func PackLinks(pageURL string, links []Link) []byte {
 	b := make([]byte, 0, 48*len(links))
 	before := ""

@@ -13,7 +13,7 @@ import (
 
 	"skink/docs"
 	"skink/feed"
-	"skink/store"
+	"skink/report"
 )
 
 // # Help
@@ -57,7 +57,7 @@ var helpTexts embed.FS
 // texts returns the text that the help of a command begins with, and the details for --all.
 func (c command) texts() (long, more string) {
 	file, _ := helpTexts.ReadFile("help/" + c.name + ".txt") // TestHelpExamples misses the example of a command without a file
-	text := strings.Replace(string(file), "{states}", termLines(store.URLStates()), 1)
+	text := strings.Replace(string(file), "{states}", termLines(report.URLStates()), 1)
 	long, more, _ = strings.Cut(text, "---\n")
 	return strings.TrimSpace(long), strings.TrimSpace(more)
 }
@@ -197,18 +197,18 @@ const schema = "schema"
 
 type glossaryPart struct {
 	heading string
-	terms   []store.Term
+	terms   []report.Term
 }
 
 func glossaryParts() []glossaryPart {
 	return []glossaryPart{
-		{"States of URLs (status, summary, report, metrics)", store.URLStates()},
-		{"Verdicts on pages (report, export, view)", store.Verdicts()},
-		{"Results of visits to known URLs (--recrawl, --retry)", store.VisitResults()},
+		{"States of URLs (status, summary, report, metrics)", report.URLStates()},
+		{"Verdicts on pages (report, export, view)", report.Verdicts()},
+		{"Results of visits to known URLs (--recrawl, --retry)", report.VisitResults()},
 	}
 }
 
-func termLines(terms []store.Term) string {
+func termLines(terms []report.Term) string {
 	width := 12
 	for _, t := range terms {
 		width = max(width, len(t.Name))

@@ -13,6 +13,7 @@ import (
 
 	"skink/internal/ingest"
 	"skink/internal/session"
+	"skink/report"
 	"skink/store"
 )
 
@@ -97,7 +98,7 @@ func TestUsageTexts(t *testing.T) {
 
 var update = flag.Bool("update", false, "rewrite the words for states in docs/operations.md")
 
-// TestGlossaryPage compares the last section of docs/operations.md with the glossary of package store.
+// TestGlossaryPage compares the last section of docs/operations.md with the glossary of package report.
 func TestGlossaryPage(t *testing.T) {
 	const file, begin = "../../docs/operations.md", "## Words for states\n"
 	page, err := os.ReadFile(file)
@@ -126,8 +127,8 @@ func TestGlossaryPage(t *testing.T) {
 
 // TestGlossary checks that every state that the program counts is in the glossary.
 func TestGlossary(t *testing.T) {
-	has := func(terms []store.Term, name string) bool {
-		return slices.ContainsFunc(terms, func(t store.Term) bool { return t.Name == name })
+	has := func(terms []report.Term, name string) bool {
+		return slices.ContainsFunc(terms, func(t report.Term) bool { return t.Name == name })
 	}
 	for _, s := range session.States {
 		if s.State == 0 {
@@ -135,12 +136,12 @@ func TestGlossary(t *testing.T) {
 		}
 	}
 	for name := range (session.Counts{}).ByName() {
-		if !has(store.URLStates(), name) {
+		if !has(report.URLStates(), name) {
 			t.Errorf("the state %q is not in the glossary", name)
 		}
 	}
 	for _, kind := range []store.VisitKind{store.FirstVisit, store.NotModified, store.Same, store.Altered, store.Vanished, store.Failed, ingest.Otherwise, ingest.StillNone} {
-		if !has(store.VisitResults(), kind.String()) {
+		if !has(report.VisitResults(), kind.String()) {
 			t.Errorf("the visit result %q is not in the glossary", kind)
 		}
 	}

@@ -40,7 +40,7 @@ var budgets = map[string]int{
 	"internal/join":         900,
 	"internal/session":      4_375,
 	"internal/within":       725,
-	"report":                2_170,
+	"report":                2_210,
 	"report/audit":          4_100,
 	"store":                 1_710,
 	"store/badger":          4_680,

@@ -101,7 +101,8 @@ func TestLibraryExamples(t *testing.T) {
 	}
 	var programs string
 	for _, name := range []string{
-		"examples/crawl/main.go", "examples/dedup/main.go", "dedup/example_test.go", "extract/example_test.go",
+		"examples/crawl/main.go", "examples/dedup/main.go", "examples/index/main.go", "examples/markdown/main.go", "examples/resume/main.go",
+		"dedup/example_test.go", "extract/example_test.go",
 		"document/example_test.go", "crawler/robots/example_test.go", "warc/example_test.go",
 	} {
 		program, err := os.ReadFile(name)

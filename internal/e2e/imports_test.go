@@ -89,12 +89,16 @@ var table = map[string]struct {
 	"internal/complete":           {[]string{"report/audit", "dedup", "store", "base/lru", "internal/join", "internal/memory", "store/precedence"}, nil},
 	"internal/monitor":            {[]string{"base/loopback"}, []string{"github.com/prometheus/client_golang"}},
 	"internal/session":            {[]string{"internal/output", "crawler", "crawler/access", "crawler/folder", "crawler/learn", "crawler/wire", "dedup", "document", "extract", "extract/selector", "feed", "feed/release", "frontier", "internal/archive", "internal/bucket", "internal/complete", "internal/corpus", "store/disk", "base/harmless", "internal/ingest", "internal/memory", "internal/monitor", "store/precedence", "report", "report/audit", "store", "store/remote", "view", "warc"}, nil},
-	"crawl":                       {[]string{"crawler", "frontier", "internal/session", "store"}, nil},
+	"crawl":                       {[]string{"crawler", "frontier", "internal/output", "internal/session", "store", "store/badger"}, nil},
 	"internal/cli":                {[]string{"internal/output", "docs", "crawler", "crawler/robots", "crawler/wire", "dedup", "dedup/rivals", "document", "extract", "extract/selector", "feed", "feed/release", "frontier", "internal/archive", "internal/bucket", "internal/complete", "internal/corpus", "internal/decontaminate", "store/disk", "base/harmless", "base/segment", "internal/ingest", "base/loopback", "internal/memory", "internal/monitor", "internal/session", "internal/join", "internal/newest", "internal/within", "report", "report/audit", "store", "store/badger", "store/overlay", "store/postgres", "store/remote", "view", "warc", "crawler/access", "internal/config"}, []string{"github.com/spf13/pflag"}},
 	"internal/config":             {[]string{"base/segment", "crawler/access", "store/disk"}, []string{"github.com/pelletier/go-toml/v2", "github.com/spf13/pflag"}},
 	"examples/dedup":              {[]string{"dedup"}, nil},                                          // an example of the libraries on one page
 	"examples/published":          {[]string{"dedup", "extract"}, nil},                               // systems of the literature, on the library
 	"examples/crawl":              {[]string{"crawl", "store", "store/badger"}, nil},                 // an example of the libraries on one page
+	"examples/index":              {[]string{"dedup"}, nil},                                          // the same
+	"examples/markdown":           {[]string{"extract"}, nil},                                        // the same
+	"examples/resume":             {[]string{"crawl", "store", "store/badger"}, nil},                 // the same
+	"examples/warc":               {[]string{"extract", "warc"}, nil},                                // the same
 	"internal/tools/bruteforce":   {[]string{"dedup"}, nil},                                          // a test tool that checks the output of skink
 	"internal/tools/labelpairs":   {[]string{"extract"}, []string{"github.com/PuerkitoBio/goquery"}}, // a tool that makes labeled pairs for skink tune
 	"internal/tools/webgen":       {nil, nil},                                                        // a test tool that serves a generated web with known properties

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"iter"
 	"math"
+	"math/bits"
 	"slices"
 
 	"skink/dedup"
@@ -110,10 +111,7 @@ func NewExcerpts(memory int, rows iter.Seq2[[]byte, error]) (x *Excerpts, next i
 
 func (x *Excerpts) index() {
 	slices.SortFunc(x.posts, func(a, b post) int { return cmp.Or(cmp.Compare(a.run, b.run), cmp.Compare(a.text, b.text)) })
-	width := 1
-	for 1<<width < len(x.posts) && width < 28 {
-		width++
-	}
+	width := min(max(bits.Len(uint(max(len(x.posts), 1)-1)), 1), 28)
 	x.shift = 32 - width
 	x.starts = make([]uint32, 1<<width+1)
 	for _, p := range x.posts {

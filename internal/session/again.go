@@ -3,7 +3,6 @@ package session
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -69,17 +68,10 @@ func openRound(ctx context.Context, s store.Meta, a *Again) (round, error) {
 
 // writeRound stores a round. The zero round removes the stored one.
 func writeRound(ctx context.Context, s store.Meta, r round) error {
-	text, err := json.Marshal(r)
 	if r.Asked.IsZero() {
-		text = nil
+		return s.SetMeta(ctx, roundName, nil)
 	}
-	if err == nil {
-		err = s.SetMeta(ctx, roundName, text)
-	}
-	if err != nil {
-		return fmt.Errorf("store the revisits of this run: %w", err)
-	}
-	return nil
+	return store.WriteMeta(ctx, s, roundName, r)
 }
 
 type selection struct {

@@ -28,7 +28,7 @@ func namedStates() (all []NamedState) {
 		"pending": frontier.Pending, "fetched": frontier.Fetched, "redirected": frontier.Redirected, "blocked": frontier.Blocked,
 		"postponed": frontier.Postponed, "failed": frontier.Failed, "given-up": frontier.GivenUp, "outside": frontier.Outside,
 	}
-	for _, t := range store.URLStates() {
+	for _, t := range report.URLStates() {
 		all = append(all, NamedState{t.Name, of[t.Name], t.Meaning})
 	}
 	return all

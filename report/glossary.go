@@ -1,6 +1,9 @@
-package store
+package report
 
-import "skink/dedup"
+import (
+	"skink/dedup"
+	"skink/store"
+)
 
 // A Term is a word that skink shows to users, such as "pending", with a one-line explanation.
 type Term struct{ Name, Meaning string }
@@ -32,19 +35,19 @@ func Verdicts() []Term {
 // VisitResults returns the possible results of revisiting a URL.
 func VisitResults() []Term {
 	return []Term{
-		{FirstVisit.String(), "the first visit that found a page"},
-		{string(NotModified), "the server reported that the page has not changed"},
-		{string(Same), "the text still has the same words"},
-		{string(Altered), "the text has different words, or the page is now a redirect or a file"},
+		{store.FirstVisit.String(), "the first visit that found a page"},
+		{string(store.NotModified), "the server reported that the page has not changed"},
+		{string(store.Same), "the text still has the same words"},
+		{string(store.Altered), "the text has different words, or the page is now a redirect or a file"},
 		{"changed otherwise", "a redirect or a file has changed, or noindex was added to a page or removed from it"},
-		{string(Failed), "the visit failed, and the page counts as unchanged"},
-		{string(Vanished), "earlier visits found a page or a file, but this visit did not"},
+		{string(store.Failed), "the visit failed, and the page counts as unchanged"},
+		{string(store.Vanished), "earlier visits found a page or a file, but this visit did not"},
 		{"still without a page", "neither this visit nor an earlier one found a page"},
 	}
 }
 
-// MeaningOf returns the meaning of one of the terms in [URLStates].
-func MeaningOf(state string) string {
+// meaningOf returns the meaning of one of the terms in [URLStates].
+func meaningOf(state string) string {
 	for _, t := range URLStates() {
 		if t.Name == state {
 			return t.Meaning
