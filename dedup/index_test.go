@@ -35,7 +35,7 @@ func bySearch(rule Rule, texts []string) (all []Verdict) {
 			for j := range i {
 				if all[j].Kind == Unique && meet(rule.Scheme, &sketches[i], &sketches[j]) {
 					c := Candidate{Num: uint64(j + 1), Name: fmt.Sprint(j), Estimate: Estimate(&sketches[i], &sketches[j]), Set: sets[j]}
-					v = Better(v, rule.Judge(sets[i], rule.Shortlist([]Candidate{c}, t.Len())))
+					v = better(v, rule.Judge(sets[i], rule.Shortlist([]Candidate{c}, t.Len())))
 				}
 			}
 		}

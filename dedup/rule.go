@@ -168,7 +168,7 @@ type Candidate struct {
 // better estimates. With [Rule.Contained], no estimate is too low, and the length of the page says
 // nothing about the candidates. Then the caller must stop after [MaxVerifyWords] words.
 func (r Rule) Shortlist(all []Candidate, words int) []Candidate {
-	least := r.Similarity - 3*StandardError(r.Similarity)
+	least := r.Similarity - 3*standardError(r.Similarity)
 	most := min(max(MaxVerifyWords/max(words, 1), 1), MaxVerify)
 	if r.Contained > 0 {
 		least, most = 0, MaxVerify
@@ -208,15 +208,15 @@ func (r Rule) Judge(page Set, candidates []Candidate) Verdict {
 	best := Verdict{Kind: Unique}
 	for _, c := range candidates {
 		if got, ok := Resembles(page, c.Set, max(r.Similarity, best.Resemblance)); ok {
-			best = Better(best, Verdict{Kind: Near, Leader: c.Num, DuplicateOf: c.Name, Resemblance: got, Method: r.Scheme.Method()})
+			best = better(best, Verdict{Kind: Near, Leader: c.Num, DuplicateOf: c.Name, Resemblance: got, Method: r.Scheme.Method()})
 		}
 	}
 	return best
 }
 
-// Better returns the verdict with the more similar leader, or the earlier leader if both are
+// better returns the verdict with the more similar leader, or the earlier leader if both are
 // equally similar.
-func Better(a, b Verdict) Verdict {
+func better(a, b Verdict) Verdict {
 	switch {
 	case a.Leader == 0:
 		return b

@@ -156,5 +156,5 @@ func Estimate(a, b *Sketch) float64 {
 	return float64(n) / Minima
 }
 
-// StandardError returns the standard error of an estimate of the resemblance j.
-func StandardError(j float64) float64 { return math.Sqrt(j * (1 - j) / Minima) }
+// standardError returns the standard error of an estimate of the resemblance j.
+func standardError(j float64) float64 { return math.Sqrt(j * (1 - j) / Minima) }

@@ -35,7 +35,7 @@ func TestEstimate(t *testing.T) {
 	const pairs = 400
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, j := range []float64{.1, .2, .3, .4, .5, .6, .7, .8, .9, .95} {
-		se, most := StandardError(j), 4.
+		se, most := standardError(j), 4.
 		if j > .9 {
 			most = 5
 		}
@@ -75,8 +75,8 @@ func TestEstimateOfTexts(t *testing.T) {
 		b.Read([]byte(strings.Join(words, " ")))
 		j := Resemblance(a.Set(4), b.Set(4))
 		x, y := NewSketch(a.Shingles(nil, 4)), NewSketch(b.Shingles(nil, 4))
-		if e := Estimate(&x, &y); j >= .1 && j <= .9 && math.Abs(e-j) > 4*StandardError(j) {
-			r.Fatalf("resemblance %.3f, estimate %.3f: off by over four standard errors of %.3f", j, e, StandardError(j))
+		if e := Estimate(&x, &y); j >= .1 && j <= .9 && math.Abs(e-j) > 4*standardError(j) {
+			r.Fatalf("resemblance %.3f, estimate %.3f: off by over four standard errors of %.3f", j, e, standardError(j))
 		}
 	})
 }

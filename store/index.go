@@ -13,6 +13,21 @@ import (
 
 // An Index finds the pages with which a page must be compared, and stores verdicts. It is safe for
 // concurrent use.
+//
+// # The order of writing
+//
+// All data of pages enters a store through Commit. Commit may be interrupted at any moment, so it
+// writes in a fixed order: text, sketch, out-links, postings, record, and lastly the final state of
+// the URL in the frontier. This last write is the commit point. A back end may group these writes
+// in transactions, but need not. After a crash a reader must tolerate the following:
+//
+//   - a posting whose page has no record: ignored;
+//   - a text or a sketch without a record: never read;
+//   - a record whose URL is still pending: the page is fetched again, and its second commit keeps
+//     the existing record ([Kept]).
+//
+// The contract guarantees neither a snapshot across several calls nor numbers without gaps. Only an
+// embedded store could guarantee these.
 type Index interface {
 	// Lookup returns, for each Ask in order, the stored pages with which the page of that Ask must be
 	// compared.

@@ -8,9 +8,6 @@ import (
 	"fmt"
 )
 
-// MaxMeta is the maximum size in bytes at which every store writes a [Meta] value in one piece.
-const MaxMeta = 256 << 10
-
 // Learned is the prefix of the names of values that a crawl learns again if they are lost. A store
 // may protect them less than other values.
 const Learned = "learned/"
@@ -37,9 +34,6 @@ type Meta interface {
 	// SetMeta sets the value with the given name.
 	SetMeta(ctx context.Context, name string, value []byte) error
 }
-
-// ErrChanged means that another process has changed the value since the caller read it.
-var ErrChanged = errors.New("the value was changed by another process")
 
 // SameMeta reports whether two values returned by [Meta.Meta] are equal. A nil value means that the
 // name was never set, and differs from an empty value.

@@ -162,12 +162,12 @@ type Alternate struct {
 	URL  string `json:"url"`  // absolute URL
 }
 
-// These constants limit lists in a [Record] that come from a page. Records are read often, so they
-// must stay small.
+// These constants limit lists in a [Record]. Records are read often, so they must stay small.
 const (
 	MaxHeadings   = 8   // of Record.H1
 	MaxCanonicals = 8   // of Record.Canonicals
 	MaxAlternates = 128 // of Record.Alternates; the largest sites have slightly fewer languages than this
+	MaxVisits     = 16  // of History.Earlier
 )
 
 // An Archived is the location of a record in a web archive.

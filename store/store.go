@@ -24,21 +24,6 @@
 //	id := dedup.HashOf([]byte("https://example.com/"))
 //	pages, err := s.Pages(ctx, []dedup.Hash{id}, store.WantText)     // pages[0] is nil if the page is unknown
 //	for c, err := range s.Changes(ctx, "", store.WantRecord) { ... } // in the order of commits
-//
-// # The order of writing
-//
-// All data of pages enters a store through Commit. Commit may be interrupted at any moment, so it
-// writes in a fixed order: text, sketch, out-links, postings, record, and lastly the final state of
-// the URL in the frontier. This last write is the commit point. A back end may group these writes
-// in transactions, but need not. After a crash a reader must tolerate the following:
-//
-//   - a posting whose page has no record: ignored;
-//   - a text or a sketch without a record: never read;
-//   - a record whose URL is still pending: the page is fetched again, and its second commit keeps
-//     the existing record ([Kept]).
-//
-// The contract guarantees neither a snapshot across several calls nor numbers without gaps. Only an
-// embedded store could guarantee these.
 package store
 
 import (
@@ -57,6 +42,8 @@ var (
 	ErrFull = errors.New("disk is nearly full")
 	// ErrNotExist means that there is no store, and that the caller did not ask to create one.
 	ErrNotExist = errors.New("no such store")
+	// ErrChanged means that another process has changed a value since the caller read it.
+	ErrChanged = errors.New("the value was changed by another process")
 	// ErrAway means that the servers that keep the store did not respond in time.
 	ErrAway = errors.New("the store's servers are not responding")
 )

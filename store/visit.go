@@ -68,9 +68,6 @@ func (v *Visit) Fed() bool {
 	return !v.NoIndex && (v.Verdict == dedup.Unique || v.Verdict == dedup.Thin)
 }
 
-// MaxVisits is the maximum number of earlier visits that a record keeps.
-const MaxVisits = 16
-
 // Visited returns the time of the last visit to the page.
 func (r *Record) Visited() time.Time { return frontier.Latest(r.FetchedAt, r.VisitedAt) }
 

@@ -1,4 +1,5 @@
-// Package lru provides a cache of bounded weight that drops the least recently used values.
+// Package lru provides caches of bounded size: a [Cache] of values that drops the least recently used, and a
+// [Recent] of hashes.
 package lru
 
 import "container/list"

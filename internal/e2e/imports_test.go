@@ -50,7 +50,7 @@ var table = map[string]struct {
 	"internal/tools/storetest":    {[]string{"store", "dedup", "frontier"}, nil},
 	"store/badger/postings":       {[]string{"store", "base/field", "base/splitmix"}, nil},
 	"store/disk":                  {[]string{"store"}, nil},
-	"store/badger":                {[]string{"store", "base/batcher", "base/field", "store/disk", "base/lock", "store/badger/postings", "dedup", "frontier", "base/priority"}, []string{"github.com/dgraph-io/badger"}},
+	"store/badger":                {[]string{"store", "base/batcher", "base/field", "base/lru", "store/disk", "base/lock", "store/badger/postings", "dedup", "frontier", "base/priority"}, []string{"github.com/dgraph-io/badger"}},
 	"store/postgres":              {[]string{"store", "base/batcher", "base/lru", "dedup", "frontier"}, []string{"github.com/jackc/pgx/v5/pgxpool"}},
 	"internal/tools/postgrestest": {nil, nil}, // starts servers for tests
 	"store/remote":                {[]string{"store", "store/disk", "dedup", "frontier"}, nil},

@@ -17,7 +17,7 @@ var wide = map[string]struct {
 	lines int
 	why   string
 }{
-	"store": {152, "the contract of all stores, with what they share: records, links and texts in packed form"},
+	"store": {132, "the contract of all stores, with what they share: records, links and texts in packed form"},
 }
 
 // TestSurface checks that the documentation of each package that other modules can import is short enough to be read

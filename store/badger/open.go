@@ -33,6 +33,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"skink/base/batcher"
+	"skink/base/lru"
 	"skink/store"
 	"skink/store/badger/postings"
 	"skink/store/disk"
@@ -83,10 +84,10 @@ type Store struct {
 	counters counters   // with the changes of the transaction being built
 	last     uint64     // latest visit, committed or not
 	queue    queue
-	queued   bool         // whether the queue is loaded
-	recent   store.Recent // ids of known URLs
-	swept    uint64       // last visit that the current sweep deleted; 0 means that no sweep is under way
-	broken   error        // error of a failed write, which all later writes return; nil means that none has failed
+	queued   bool       // whether the queue is loaded
+	recent   lru.Recent // ids of known URLs
+	swept    uint64     // last visit that the current sweep deleted; 0 means that no sweep is under way
+	broken   error      // error of a failed write, which all later writes return; nil means that none has failed
 	closed   bool
 	loss     Loss
 	reading  *view // nil unless the store is read-only

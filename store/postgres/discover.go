@@ -8,8 +8,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"skink/base/lru"
 	"skink/frontier"
-	"skink/store"
 )
 
 // These statements add newly discovered URLs, and URLs to fetch again. They write rows in the order of
@@ -73,7 +73,7 @@ type urls struct {
 }
 
 // urlsOf converts items to columns. If filter is not nil, it leaves out the URLs in filter.
-func urlsOf(items []frontier.Item, filter *store.Recent) (u urls, err error) {
+func urlsOf(items []frontier.Item, filter *lru.Recent) (u urls, err error) {
 	type found struct {
 		hash id
 		i    int
@@ -104,7 +104,7 @@ var (
 	endedStates = []int16{0, 2, 3, 4, 5, 6, 7, 8}
 )
 
-func addAll(to *store.Recent, hashes []id) {
+func addAll(to *lru.Recent, hashes []id) {
 	for _, h := range hashes {
 		to.Add(h)
 	}

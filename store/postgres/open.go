@@ -29,6 +29,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"skink/base/batcher"
+	"skink/base/lru"
 	"skink/frontier"
 	"skink/store"
 )
@@ -66,8 +67,8 @@ type Store struct {
 	lookups *batcher.Batcher[store.Ask, store.Found]
 	reads   *batcher.Batcher[pageAsk, store.Packed]
 	handed  handedOut
-	sent    store.Recent // hashes of URLs known to be in the store and inside the crawl
-	beyond  store.Recent // hashes of URLs known to be in the store, inside or outside the crawl
+	sent    lru.Recent // hashes of URLs known to be in the store and inside the crawl
+	beyond  lru.Recent // hashes of URLs known to be in the store, inside or outside the crawl
 
 	mu      sync.Mutex
 	taken   map[frontier.Claim]*holding // URLs taken under each claim of this process; guarded by mu

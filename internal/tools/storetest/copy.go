@@ -97,7 +97,7 @@ var copyPromises = []promise{
 func fillStore(t *testing.T, s store.Store) {
 	check(t, s.SetMeta(ctx, "settings", []byte(`{"format":2}`)))
 	check(t, s.SetMeta(ctx, "empty", nil))
-	check(t, s.SetMeta(ctx, "large", noise(1, store.MaxMeta)))
+	check(t, s.SetMeta(ctx, "large", noise(1, largeMeta)))
 	check(t, store.BeginCrawl(ctx, s, time.Unix(1795000000, 0)))
 	discover(t, s, 3, items(0, urlOf(1), urlOf(2), urlOf(3)))
 	discover(t, s, 1, []frontier.Item{wholeItem("https://whole.example/")})

@@ -351,7 +351,7 @@ var contentPromises = []promise{
 		equal(t, "outcome of a judgement of the second record", must(s.Commit(ctx, []*store.Entry{judged}))(t), []store.Outcome{store.Written})
 	}},
 	{"large_meta_values_come_back_whole", func(t *testing.T, s store.Store) {
-		for i, size := range []int{store.MaxMeta - 1, store.MaxMeta, 100} {
+		for i, size := range []int{largeMeta - 1, largeMeta, 100} {
 			value := noise(uint64(i), size)
 			check(t, s.SetMeta(ctx, "large", value))
 			if got := must(s.Meta(ctx, "large"))(t); !bytes.Equal(got, value) {
@@ -644,3 +644,6 @@ var visitPromises = []promise{
 		})), 1)
 	}},
 }
+
+// largeMeta is the size in bytes of a large [store.Meta] value, which a store may keep in pieces.
+const largeMeta = 256 << 10
