@@ -62,7 +62,8 @@ func NewIndex(rule Rule) *Index {
 }
 
 // Add judges a text against those added before, and adds it. If a later text duplicates this one,
-// its verdict has id as DuplicateOf; the index does not interpret id.
+// its verdict has id as DuplicateOf; the index does not interpret id. The index keeps only the hash of a thin
+// text, so a later text is Exact if it has the same words. A text without words is always thin.
 func (x *Index) Add(id, text string) Verdict {
 	s := x.read(text)
 	x.mu.Lock()
@@ -228,7 +229,8 @@ type saved struct {
 	Copies    map[Hash]first
 }
 
-// Save writes the index, which [LoadIndex] reads. Its errors are those of w.
+// Save writes the index, which [LoadIndex] reads. Its errors are those of w. To replace a file, write another one
+// and rename it, so that a program that is killed leaves the old index.
 func (x *Index) Save(w io.Writer) error {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
