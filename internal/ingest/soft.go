@@ -114,11 +114,13 @@ func (f *softPages) soften(ctx context.Context, got *reading) (*reading, error) 
 
 // meanwhile is called after a judgement has been stored and its URL recorded as finished in the
 // frontier. It checks the page again, because the answer to the probe may have arrived after the
-// page was read. A page with the text of the answer may also be the one that makes the answer
-// count. For such a page, meanwhile acquires the locks of all clusters and calls putBack.
+// page was read. The page may have been fetched again only because the probe made from it had no
+// answer, and then its visit finds it unchanged. A page with the text of the answer may also be the
+// one that makes the answer count. For such a page, meanwhile acquires the locks of all clusters and
+// calls putBack.
 func (f *softPages) meanwhile(ctx context.Context, j *judgement, held *right) error {
-	if j.kind == recorded || j.kind == touched {
-		return nil
+	if j.kind == recorded || j.confirmed || j.seen.Kind != store.Page || j.before != nil && j.unrendered(j.before) {
+		return nil // no text was read that counts
 	}
 	soft, says, err := f.match(ctx, &j.record, j.plainText)
 	if err != nil || !says {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"testing"
+	"time"
 
 	"skink/crawler"
 	"skink/crawler/learn"
@@ -256,6 +257,43 @@ func TestSoftMeanwhile(t *testing.T) {
 		t.Fatal(err)
 	}
 	if state, err := s.State(t.Context(), page.Item.URL); err != nil || state != frontier.Pending {
+		t.Errorf("state %d, %v", state, err)
+	}
+}
+
+// The page from which the probe was made is fetched again meanwhile. If it was read before the answer arrived, it is put
+// back once more after that visit, which found it unchanged.
+func TestSoftAgainMeanwhile(t *testing.T) {
+	const host = "https://a.example"
+	s := storetest.NewMemory()
+	opt := testOptions(t)
+	opt.Learn = NewBook(s)
+	p := start(t, s, opt)
+	defer p.Close()
+	probe := missed(t, s, p, "We are sorry.", host+"/old/0", host+"/old/1", host+"/old/2", host+"/old/3", host+"/old/4")
+	from := ""
+	for n := range 5 {
+		url := fmt.Sprintf("%s/old/%d", host, n)
+		if state, err := s.State(t.Context(), url); err != nil {
+			t.Fatal(err)
+		} else if state == frontier.Pending {
+			from = url
+		}
+	}
+	page := article(from, "We are sorry.")
+	page.Item.Depth, page.Item.Due, page.FetchedAt = 1, time.Now(), time.Now().Add(time.Second)
+	v, share, err := p.readAndVisit(t.Context(), page, new(crawler.Leads))
+	if err != nil || v.kind != touched {
+		t.Fatalf("visit %+v, %v", v, err)
+	}
+	defer share.Release()
+	if err := p.probed(t.Context(), article(probe, "We are sorry.")); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.commit(t.Context(), v, p.writer(v, page)); err != nil {
+		t.Fatal(err)
+	}
+	if state, err := s.State(t.Context(), from); err != nil || state != frontier.Pending {
 		t.Errorf("state %d, %v", state, err)
 	}
 }
