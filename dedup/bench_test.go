@@ -73,7 +73,7 @@ func BenchmarkTextToSketch(b *testing.B) {
 }
 
 func BenchmarkReadForm(b *testing.B) {
-	for _, form := range []Form{Plain, NoFunction, Stem} {
+	for _, form := range []Form{Plain, NoFunction} {
 		b.Run(form.String(), func(b *testing.B) {
 			var t Text
 			b.SetBytes(int64(len(english)))

@@ -1,6 +1,7 @@
 package dedup
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 )
@@ -37,39 +38,22 @@ type Pages [2]int
 type Confidence struct {
 	CrossValidated Quality  `json:"cross_validated"` // quality as CrossValidate returns it, but with bootstrapped intervals
 	ThresholdI     Interval `json:"threshold_interval"`
-	Units          int      `json:"units"`        // number of pages and pairs that were drawn independently of each other
-	Shared         int      `json:"shared_pages"` // number of pages that are in several pairs; each is one of the units
+	Units          int      `json:"units"` // number of pages and pairs that were drawn independently of each other
 }
 
 // Bootstrap returns confidence intervals for a measure's [BestThreshold] and cross-validated
 // quality. pages[i] are the pages of pairs[i].
 func Bootstrap(pairs []Scored, pages []Pages, thresholds []float64) Confidence {
-	units, n, shared := unitsOf(pages)
+	units, n := unitsOf(pages)
 	declared := crossValidate(pairs, thresholds)
 	swept := newSweep(pairs, thresholds)
-	rng := rand.New(rand.NewPCG(uint64(len(pairs)), 3))
-	drawn := make([]int, n)
-	times := func(i int) int {
-		if u := units[i]; u[0] != u[1] {
-			return drawn[u[0]] * drawn[u[1]]
-		}
-		return drawn[units[i][0]]
-	}
 	var values [4][]float64 // threshold, precision, recall and F1 of each resample
-	for range Resamples {
-		clear(drawn)
-		for range n {
-			drawn[rng.IntN(n)]++
-		}
-		var c counted
-		for i, p := range pairs {
-			c.add(p.Duplicate, declared[i], times(i))
-		}
-		precision, recall, decided := c.portions()
+	resample(units, n, func(times func(i int) int) {
+		precision, recall, decided := count(pairs, declared, times).portions()
 		for i, v := range []float64{swept.best(times).Threshold, precision.share(), recall.share(), f1(decided.share())} {
 			values[i] = append(values[i], v)
 		}
-	}
+	})
 	q := CrossValidate(pairs, thresholds)
 	effective := func(in func(i int) bool) int { return decisions(units, in) }
 	isDuplicate := func(i int) bool { return pairs[i].Duplicate }
@@ -79,13 +63,88 @@ func Bootstrap(pairs []Scored, pages []Pages, thresholds []float64) Confidence {
 	q.RecallI = percentiles(values[2]).union(wilson(q.Recall, effective(isDuplicate)))
 	in := wilson(q.F1/(2-q.F1), effective(isEither))
 	q.F1I = percentiles(values[3]).union(Interval{f1(in[0]), f1(in[1])})
-	return Confidence{q, percentiles(values[0]), n, shared}
+	return Confidence{q, percentiles(values[0]), n}
+}
+
+// resample calls f with each resample of the pairs: how many times each pair is drawn. There are n units.
+func resample(units [][2]int, n int, f func(times func(i int) int)) {
+	rng := rand.New(rand.NewPCG(uint64(len(units)), 3))
+	drawn := make([]int, n)
+	times := func(i int) int {
+		if u := units[i]; u[0] != u[1] {
+			return drawn[u[0]] * drawn[u[1]]
+		}
+		return drawn[units[i][0]]
+	}
+	for range Resamples {
+		clear(drawn)
+		for range n {
+			drawn[rng.IntN(n)]++
+		}
+		f(times)
+	}
+}
+
+// count returns the counts of decisions about pairs, of which each counts the given number of times.
+func count(pairs []Scored, declared []bool, times func(i int) int) (c counted) {
+	for i, p := range pairs {
+		c.add(p.Duplicate, declared[i], times(i))
+	}
+	return c
+}
+
+// A Difference compares the cross-validated decisions of two ways about the same pairs.
+type Difference struct {
+	F1          float64  `json:"f1"`          // F1 of the first way minus that of the second
+	F1I         Interval `json:"f1_interval"` // bootstrapped 95% interval, from the same resamples for both
+	FirstRight  int      `json:"first_right"` // number of pairs about which only the first way is right
+	SecondRight int      `json:"second_right"`
+	McNemar     float64  `json:"mcnemar"` // see [McNemar]
+}
+
+// Clear reports whether the first way is better than the second beyond the interval.
+func (d *Difference) Clear() bool { return d.F1I[0] > 0 }
+
+// Differ compares two ways, given the scores that they give to the same pairs. pages[i] are the pages of pair i.
+func Differ(first, second []Scored, pages []Pages, thresholds []float64) (d Difference) {
+	a, b := crossValidate(first, thresholds), crossValidate(second, thresholds)
+	for i, p := range first {
+		switch {
+		case a[i] == b[i]:
+		case a[i] == p.Duplicate:
+			d.FirstRight++
+		default:
+			d.SecondRight++
+		}
+	}
+	difference := func(times func(i int) int) float64 {
+		return count(first, a, times).quality().F1 - count(first, b, times).quality().F1
+	}
+	units, n := unitsOf(pages)
+	var values []float64
+	resample(units, n, func(times func(i int) int) { values = append(values, difference(times)) })
+	d.F1, d.F1I = difference(func(int) int { return 1 }), percentiles(values)
+	d.McNemar = McNemar(d.FirstRight, d.SecondRight)
+	return d
+}
+
+// McNemar returns the two-sided exact p-value of McNemar's test (McNemar, Note on the sampling error of the difference
+// between correlated proportions or percentages, 1947): the probability that, of the pairs about which only one
+// of two ways is right, chance divides them at least as unequally. The pairs must be independent.
+func McNemar(firstRight, secondRight int) (p float64) {
+	n := float64(firstRight + secondRight)
+	logOf := func(x float64) float64 { v, _ := math.Lgamma(x + 1); return v }
+	for i := range min(firstRight, secondRight) + 1 {
+		k := float64(i)
+		p += 2 * math.Exp(logOf(n)-logOf(k)-logOf(n-k)-n*math.Ln2)
+	}
+	return min(1, p)
 }
 
 // unitsOf returns the one or two units of each pair, and the number of all units. A pair with only
 // one unit lists it twice. A unit is a page that is in several pairs, or a pair without such a
-// page. shared is the number of pages that are in several pairs.
-func unitsOf(pages []Pages) (units [][2]int, n, shared int) {
+// page.
+func unitsOf(pages []Pages) (units [][2]int, n int) {
 	pairs := map[int]int{} // number of pairs that contain each page
 	for _, p := range pages {
 		pairs[p[0]]++
@@ -113,12 +172,7 @@ func unitsOf(pages []Pages) (units [][2]int, n, shared int) {
 		}
 		units = append(units, [2]int{number(a), number(b)})
 	}
-	for _, p := range pairs {
-		if p > 1 {
-			shared++
-		}
-	}
-	return units, n, shared
+	return units, n
 }
 
 // decisions returns the number of independent decisions among the pairs for which in returns true:

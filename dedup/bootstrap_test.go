@@ -12,17 +12,16 @@ func TestUnits(t *testing.T) {
 		pages []Pages
 		units string
 		n     int
-		share int // number of pages in several pairs
 	}{
-		{"each page is in one pair", []Pages{{1, 2}, {3, 4}, {5, 6}}, "[[0 0] [1 1] [2 2]]", 3, 0},
-		{"page 1 is in two pairs", []Pages{{1, 2}, {3, 1}, {5, 6}}, "[[0 0] [0 0] [1 1]]", 2, 1},
-		{"the pages of the first pair are in two pairs each", []Pages{{1, 2}, {3, 1}, {2, 6}}, "[[0 1] [0 0] [1 1]]", 2, 2},
-		{"the same pair twice", []Pages{{1, 2}, {2, 1}}, "[[0 1] [1 0]]", 2, 2},
-		{"a page paired with itself", []Pages{{1, 1}, {2, 3}}, "[[0 0] [1 1]]", 2, 0},
+		{"each page is in one pair", []Pages{{1, 2}, {3, 4}, {5, 6}}, "[[0 0] [1 1] [2 2]]", 3},
+		{"page 1 is in two pairs", []Pages{{1, 2}, {3, 1}, {5, 6}}, "[[0 0] [0 0] [1 1]]", 2},
+		{"the pages of the first pair are in two pairs each", []Pages{{1, 2}, {3, 1}, {2, 6}}, "[[0 1] [0 0] [1 1]]", 2},
+		{"the same pair twice", []Pages{{1, 2}, {2, 1}}, "[[0 1] [1 0]]", 2},
+		{"a page paired with itself", []Pages{{1, 1}, {2, 3}}, "[[0 0] [1 1]]", 2},
 	} {
-		units, n, shared := unitsOf(c.pages)
-		if got := fmt.Sprint(units); got != c.units || n != c.n || shared != c.share {
-			t.Errorf("%s: %s, %d units, %d shared pages, want %s, %d, %d", c.name, got, n, shared, c.units, c.n, c.share)
+		units, n := unitsOf(c.pages)
+		if got := fmt.Sprint(units); got != c.units || n != c.n {
+			t.Errorf("%s: %s, %d units, want %s, %d", c.name, got, n, c.units, c.n)
 		}
 	}
 }

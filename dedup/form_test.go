@@ -11,8 +11,6 @@ func TestForms(t *testing.T) {
 		{"nofunction", "ru", "Лиса и её лисята бежали к реке", "лиса лисята бежали реке"},
 		{"nofunction", "fr", "L'homme d'une rue", "homme rue"},
 		{"nofunction", "xx", "the fox and the river", "the fox and the river"},
-		{"stem", "en", "running runs", "run run"},
-		{"nofunction,stem", "en", "The runners were running", "runner were run"},
 	} {
 		form, err := ParseForm(c.form)
 		if err != nil || form.String() != c.form {
@@ -35,16 +33,7 @@ func TestForms(t *testing.T) {
 			}
 		}
 	}
-	const all = NoFunction | Stem
-	for lang, want := range map[string]Form{"en": Plain, "pl": Plain, "tr": all &^ Stem, "ja": all, "": all} {
-		if got := all.Without(lang); got != want {
-			t.Errorf("%q is without %v, want %v", lang, got, want)
-		}
-	}
-	if got := Plain.Without("ja"); got != Plain {
-		t.Errorf("plain is without %v in Japanese", got)
-	}
-	for _, bad := range []string{"", "plain,stem", "lemmas"} {
+	for _, bad := range []string{"", "plain,nofunction", "lemmas"} {
 		if _, err := ParseForm(bad); err == nil {
 			t.Errorf("form %q is accepted", bad)
 		}

@@ -3,6 +3,7 @@ package dedup
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 )
 
 // A Scored is a labeled pair with the score that one measure gives it.
@@ -94,6 +95,31 @@ func Assess(pairs []Scored, threshold float64) Quality {
 		c.add(p.Duplicate, p.Score >= threshold, 1)
 	}
 	return c.quality()
+}
+
+// AUC returns the area under the ROC curve (Hanley and McNeil, 1982): the probability that a duplicate has a higher score
+// than another pair, where equal scores count half. It needs no threshold. It is .5 if there are no duplicates or
+// no others.
+func AUC(pairs []Scored) float64 {
+	var duplicates, others []float64
+	for _, p := range pairs {
+		if p.Duplicate {
+			duplicates = append(duplicates, p.Score)
+		} else {
+			others = append(others, p.Score)
+		}
+	}
+	slices.Sort(others)
+	sum, all := 0., float64(len(duplicates)*len(others))
+	for _, score := range duplicates {
+		below, _ := slices.BinarySearch(others, score)
+		upTo, _ := slices.BinarySearch(others, math.Nextafter(score, 2))
+		sum += float64(below+upTo) / 2
+	}
+	if all == 0 {
+		return .5
+	}
+	return sum / all
 }
 
 // Cross-validation divides the pairs into this many parts.

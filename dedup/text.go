@@ -49,10 +49,8 @@ type Text struct {
 	shingles []uint64 // reused by Set
 	text     []byte   // reused by copied
 
-	places    []Span // position of each token in the text, if locate is set
-	locate    bool   // Read records positions; see Locate
-	other     []byte // second buffer for canon; ReadForm reads the words in one and writes the changed words to the other
-	otherEnds []int  // second buffer for ends
+	places []Span // position of each token in the text, if locate is set
+	locate bool   // Read records positions; see Locate
 
 	iter *words.Iterator[[]byte]
 	norm []byte

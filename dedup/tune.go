@@ -2,6 +2,7 @@ package dedup
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 )
 
@@ -36,47 +37,42 @@ func Thresholds() []float64 {
 type Way struct {
 	Form    string `json:"form"`
 	Unit    Unit   `json:"unit"`
-	Shingle int    `json:"shingle"` // in units
+	Shingle int    `json:"shingle"` // in units; 0 for a measure that compares words
 	Measure string `json:"measure"`
+}
+
+// String returns the form, the unit, the shingle and the measure, such as "plain word 10 resemblance".
+func (w Way) String() string {
+	if w.Shingle == 0 {
+		return fmt.Sprintf("%s %s %s", w.Form, w.Unit, w.Measure)
+	}
+	return fmt.Sprintf("%s %s %d %s", w.Form, w.Unit, w.Shingle, w.Measure)
 }
 
 // A Tuned is the result of [Tune] for one [Way].
 type Tuned struct {
 	Way
-	Choice                 // over all pairs
-	Quality                // of the decisions at Threshold, over all pairs
-	CrossValidated Quality `json:"cross_validated"`
+	Choice                  // over all pairs
+	Quality                 // of the decisions at Threshold, over all pairs
+	CrossValidated Quality  `json:"cross_validated"`
+	AUC            float64  `json:"auc"`            // see [AUC]
+	Tested         *Quality `json:"test,omitempty"` // of the decisions at Threshold, over other pairs; nil if there are none
 }
 
 // Tune sorts ways of measuring by their cross-validated F1, best first. scores[i] are the scores
 // that ways[i] gives to the labelled pairs, which are the same for all ways. thresholds contains
 // the thresholds to try, in ascending order.
 //
-// If ways have the same F1, resemblance over words in the form "plain" comes first, because a crawl
-// uses it by default. If ways are still equal, the way with the widest range of equally good
-// thresholds comes first. Such a way separates duplicates from other pages most clearly. Then the
-// longer shingle comes first, because unrelated pages share fewer long shingles by chance.
-// Otherwise the order of ways is kept.
+// If ways have the same F1, the way with the widest range of equally good thresholds comes first. Such a way separates
+// duplicates from other pages most clearly. Otherwise the order of ways is kept.
 func Tune(ways []Way, scores [][]Scored, thresholds []float64) []Tuned {
 	all := make([]Tuned, len(ways))
 	for i, w := range ways {
 		best := BestThreshold(scores[i], thresholds)
-		all[i] = Tuned{w, best, Assess(scores[i], best.Threshold), CrossValidate(scores[i], thresholds)}
-	}
-	usual := func(t Tuned) (n int) {
-		if t.Measure != "resemblance" {
-			n += 4
-		}
-		if t.Unit != Words {
-			n += 2
-		}
-		if t.Form != "plain" {
-			n++
-		}
-		return n
+		all[i] = Tuned{w, best, Assess(scores[i], best.Threshold), CrossValidate(scores[i], thresholds), AUC(scores[i]), nil}
 	}
 	slices.SortStableFunc(all, func(a, b Tuned) int {
-		return cmp.Or(cmp.Compare(b.CrossValidated.F1, a.CrossValidated.F1), usual(a)-usual(b), compareWidth(b.Tied, a.Tied), b.Shingle-a.Shingle)
+		return cmp.Or(cmp.Compare(b.CrossValidated.F1, a.CrossValidated.F1), compareWidth(b.Tied, a.Tied))
 	})
 	return all
 }

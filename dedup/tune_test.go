@@ -108,7 +108,7 @@ func TestCrossValidate(t *testing.T) {
 // thresholds, and the ways of 3 and of 2 words only in the length of the shingle.
 func TestTune(t *testing.T) {
 	ways := []Way{{"plain", Words, 10, "resemblance"}, {"plain", Words, 2, "resemblance"}, {"plain", Words, 9, "super"},
-		{"plain", Words, 3, "resemblance"}, {"plain", Chars, 40, "resemblance"}, {"plain", Words, 4, "resemblance"}, {"stem", Words, 12, "resemblance"}}
+		{"plain", Words, 3, "resemblance"}, {"plain", Chars, 40, "resemblance"}, {"plain", Words, 4, "resemblance"}, {"nofunction", Words, 12, "resemblance"}}
 	bad := []Scored{{.1, true}, {.2, false}, {.3, true}, {.4, false}}
 	good := []Scored{{.9, true}, {.2, false}, {.8, true}, {.1, false}}
 	narrow := []Scored{{.9, true}, {.3, false}, {.8, true}, {.1, false}}

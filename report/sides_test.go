@@ -11,9 +11,9 @@ import (
 // TestBeside checks that two texts have no difference if their rule finds the same words in both, and that
 // the end of a long text is no difference after words that only one text has.
 func TestBeside(t *testing.T) {
-	rule := dedup.Rule{Form: dedup.Stem | dedup.NoFunction}
-	if s := Beside(rule, [2]string{}, [2]string{"The cats of the house", "A cat in houses"}, [2]string{"en", "en"}); s.Differences() > 0 {
-		t.Errorf("%+v, want no difference between words with the same stems", s.Rows)
+	rule := dedup.Rule{Form: dedup.NoFunction}
+	if s := Beside(rule, [2]string{}, [2]string{"The cats of the house", "Cats in a house"}, [2]string{"en", "en"}); s.Differences() > 0 {
+		t.Errorf("%+v, want no difference between words that are no function words", s.Rows)
 	}
 	var b strings.Builder
 	for i := range 50_000 {

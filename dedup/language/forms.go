@@ -1,16 +1,12 @@
 package language
 
-import "slices"
-
-// Word forms. The functions below remove inflections and whole classes of words from canonical
-// text, one word at a time.
+// Word forms. The functions below look at canonical text one word at a time.
 //
 // [FunctionWord] recognizes articles, pronouns, prepositions and other function words of a
-// language. [Stem] removes any inflection, and [Elide] removes an article joined to the word by
-// elision. All are pure functions of a language and one lower-cased token, with ' as its apostrophe.
+// language. [Elide] removes an article joined to the word by elision. Both are pure functions of a
+// language and one lower-cased token, with ' as its apostrophe.
 // The language is a code as [Primary] or [Detect] returns it. In an unknown language, no word is a
-// function word, and every word is returned unchanged. Callers should check [HasFunctionWords] and
-// [HasStem] first, and tell the user if a language is not supported.
+// function word, and every word is returned unchanged.
 //
 // The functions look at a word without its neighbors, so they have to guess when a word has two
 // uses. "that" is a pronoun or a conjunction, and is removed in either case. This does not harm a
@@ -18,9 +14,3 @@ import "slices"
 // words also loses its negations.
 //
 // The data is in files beside this one. The first lines of each file name its source and license.
-
-// HasFunctionWords reports whether a language has a list of function words.
-func HasFunctionWords(lang string) bool { return slices.Contains(functionLanguages[:], lang) }
-
-// HasStem reports whether a language has a stemmer.
-func HasStem(lang string) bool { return stemmers[lang] != nil || lightEndings[lang] != nil }

@@ -3,32 +3,11 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"strings"
 	"testing"
 
 	"github.com/spf13/pflag"
 )
-
-func TestBuildOf(t *testing.T) {
-	setting := func(key, value string) debug.BuildSetting { return debug.BuildSetting{Key: key, Value: value} }
-	for _, c := range []struct {
-		release           string
-		info              debug.BuildInfo
-		version, revision string
-	}{
-		{"", debug.BuildInfo{}, "(devel)", "unknown"},
-		{"", debug.BuildInfo{Main: debug.Module{Version: "v0.0.0-2025"}, Settings: []debug.BuildSetting{setting("vcs.revision", "abc")}}, "v0.0.0-2025", "abc"},
-		{"", debug.BuildInfo{Settings: []debug.BuildSetting{setting("vcs.revision", "abc"), setting("vcs.modified", "true")}}, "(devel)", "abc with local changes"},
-		{"v1.2.3", debug.BuildInfo{Main: debug.Module{Version: "(devel)"}}, "v1.2.3", "unknown"},
-	} {
-		version = c.release
-		if b := buildOf(&c.info); b.Version != c.version || b.Revision != c.revision || b.Go == "" {
-			t.Errorf("%+v: %+v, want version %s, revision %s", c.info, b, c.version, c.revision)
-		}
-	}
-	version = ""
-}
 
 // TestParallel checks that more pages are processed at once if the store is on a server, unless the
 // flag gives a number.

@@ -145,7 +145,6 @@ type side struct {
 	Words      int        `json:"words"`
 	Shingles   int        `json:"shingles"` // number of distinct shingles
 	Hash       dedup.Hash `json:"hash"`
-	Without    string     `json:"form_without,omitempty"` // parts of the canonical form, such as stemming, for which the page's language has no rules
 
 	text  string
 	canon dedup.Text
@@ -215,9 +214,6 @@ func (s *side) read(name string, doc *extract.Document, rule dedup.Rule) {
 	s.canon.Locate()
 	rule.Read(&s.canon, doc.Text, doc.Lang)
 	s.Name, s.Title, s.Lang, s.text = name, doc.Title, doc.Lang, doc.Text
-	if missing := rule.Form.Without(doc.Lang); missing != dedup.Plain {
-		s.Without = missing.String()
-	}
 	s.Characters, s.Words, s.Hash = utf8.RuneCount(s.canon.Bytes()), s.canon.Len(), s.canon.Hash()
 }
 

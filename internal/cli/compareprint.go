@@ -17,9 +17,6 @@ func (c *sideBySide) printText(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for i, s := range []*side{&c.A, &c.B} {
 		fmt.Fprintf(t, "%c\t%s\t%s, %s, %s\n", 'A'+i, harmless.Line(s.Name), report.Counted(s.Words, "word"), report.Counted(s.Characters, "character"), report.Counted(s.Shingles, "shingle"))
-		if s.Without != "" {
-			fmt.Fprintf(t, "\t\tform %s has no rules for %s: the words are compared unchanged\n", s.Without, languageName(s.Lang))
-		}
 	}
 	for _, r := range c.rows() {
 		fmt.Fprintf(t, "%s\t%s\t%s\n", r.Name, r.Value, r.About)
@@ -27,13 +24,6 @@ func (c *sideBySide) printText(w io.Writer) error {
 	err := t.Flush()
 	c.printPassages(w)
 	return err
-}
-
-func languageName(lang string) string {
-	if lang == "" {
-		return "a text in an unknown language"
-	}
-	return "language " + harmless.Line(lang)
 }
 
 type row struct{ Name, Value, About string }

@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/hbollon/go-edlib"
@@ -19,24 +18,15 @@ func didYouMean(word string, names []string, dashes, fallback string) string {
 	return fallback
 }
 
-// nearest returns the name that word probably misspells. If there is none, it returns the shortest
-// name with a dash-separated part that begins with word, such as max-pages for pages. Failing
-// that, it returns "".
+// nearest returns the name that word probably misspells, or of which it misspells a part between dashes, such as
+// max-pages for pages. If there is none, it returns "".
 func nearest(word string, names []string) string {
-	word = strings.ToLower(word)
-	best, fewest := "", max(1, len(word)/3)+1
+	best, most := "", float32(.84) // Jaro-Winkler similarity
 	for _, name := range names {
-		if n := edlib.OSADamerauLevenshteinDistance(word, name); n < fewest {
-			best, fewest = name, n
-		}
-	}
-	if best != "" || len(word) < 3 {
-		return best
-	}
-	for _, name := range names {
-		part := slices.ContainsFunc(strings.Split(name, "-"), func(p string) bool { return strings.HasPrefix(p, word) })
-		if part && (best == "" || len(name) < len(best)) {
-			best = name
+		for _, part := range append(strings.Split(name, "-"), name) {
+			if s := edlib.JaroWinklerSimilarity(strings.ToLower(word), part); s > most || s == most && len(name) < len(best) {
+				best, most = name, s
+			}
 		}
 	}
 	return best

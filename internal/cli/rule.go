@@ -58,7 +58,7 @@ func addRuleFlags(flags *pflag.FlagSet) *ruleFlags {
 	flags.Var(ratio(&r.containment, math.SmallestNonzeroFloat64, "a number above 0 and at most 1"), "containment", "with --rule containment: an earlier page must contain at least this share (up to 1) of a page's three-word runs")
 	flags.Var(whole(&set.Shingle, math.MinInt, ""), "shingle", "compare pages by runs of this many words or characters (shingles)")
 	flags.Var(oneOf(&set.Unit, string(dedup.Words), string(dedup.Chars)), "unit", "compare pages by runs of words (word) or runs of characters (char)")
-	flags.StringVar(&set.Form, "form", set.Form, "`FORM` change words before comparing: plain (no change), nofunction (drop function words), stem (drop endings) or nofunction,stem")
+	flags.StringVar(&set.Form, "form", set.Form, "`FORM` change words before comparing: plain (no change) or nofunction (drop function words)")
 	flags.Var(oneOf(&set.Scheme, "bands", "super", "mega"), "scheme", "use MinHash bands (bands), super-shingles (super) or mega-shingles (mega) to choose the pairs of pages to compare")
 	flags.Var(whole(&set.MinWords, 0, "0 or more; 0 compares every page with at least one word"), "min-words", "do not compare pages with fewer words than this; they get the verdict thin")
 	return r

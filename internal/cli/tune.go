@@ -2,20 +2,22 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
-	"fmt"
+	"io"
 	"maps"
 	"runtime"
 	"slices"
 	"strconv"
 	"strings"
-	"sync/atomic"
 
 	"github.com/spf13/pflag"
 	"golang.org/x/sync/errgroup"
 
 	"skink/dedup"
 	"skink/dedup/rivals"
+	"skink/extract"
+	"skink/internal/corpus"
 	"skink/report"
 )
 
@@ -31,17 +33,18 @@ type tuneFlags struct {
 	units        []dedup.Unit
 	shingles     []int // empty means triedShingles
 	measures     *list
-	similarities []float64 // in ascending order
+	similarities []float64                     // in ascending order
+	test, scores string                        // file names; "" means none
+	collections  map[string]*rivals.Collection // of the texts, by form
 	json         bool
-	quiet        bool
 }
 
 // triedForms, triedMeasures and triedShingles are the forms, the measures and the shingle lengths that skink tune tries by default.
 // A word has five or six characters, so the lengths in characters cover about the same range as
 // those in words.
 var (
-	triedForms    = []string{"plain", "nofunction", "stem", "nofunction,stem"}
-	triedMeasures = []string{"resemblance", "estimate", "containment", "containment-lesser", "super", "mega"}
+	triedForms    = []string{"plain", "nofunction"}
+	triedMeasures = []string{"resemblance", "estimate", "containment", "super", "mega"}
 	triedShingles = map[dedup.Unit][]int{
 		dedup.Words: {1, 2, 3, 4, 5, 6, 8, 10, 12},
 		dedup.Chars: {4, 6, 9, 13, 20, 30, 50},
@@ -58,22 +61,23 @@ func setupTune(flags *pflag.FlagSet) func(context.Context, Console, []string) er
 	flags.Var(several(&f.units, f.units), "unit", "`word|char` try only shingles that consist of words (word) or of characters (char) (repeatable)")
 	flags.Var(&list{kind: "N", commas: true, add: f.addShingle}, "shingle", "try only shingles of these lengths, separated by commas (default: 1 to 12 words, 4 to 50 characters)")
 	flags.Var(f.measures, "measure", "`MEASURE` try only this measure of similarity (repeatable)")
+	flags.StringVar(&f.test, "test", "", "`FILE` choose on PAIRS, and then rate the choice on the pairs of this file")
+	isOutput(flags, "test", inputFile, "")
+	flags.StringVar(&f.scores, "scores", "", "`FILE` write PAIRS to this file, with the scores of each pair")
+	isOutput(flags, "scores", fileOutput, "")
 	flags.BoolVar(&f.json, "json", false, "print the result as a JSON object")
 	flags.Var(&list{kind: "NUMBER", commas: true, add: f.addSimilarity}, "similarity", "try only these similarities (default: 0.05 to 1 in steps of 0.01)")
-	flags.BoolVarP(&f.quiet, "quiet", "q", false, "do not show progress")
 	return f.run
 }
 
-// measures are the similarity scores that skink tune tries, each from 0 to 1. A score such as
-// containment has two directions: A in B, and B in A. The plain name means the larger value, which
-// is high for an excerpt, and "lesser" the smaller one.
+// measures are the similarity scores that skink tune tries, each from 0 to 1. Containment has two directions: A in B, and
+// B in A. The larger value counts, which is high for an excerpt.
 var measures = map[string]func(dedup.Comparison) float64{
-	"resemblance":        func(c dedup.Comparison) float64 { return c.Resemblance },
-	"estimate":           func(c dedup.Comparison) float64 { return c.Estimate },
-	"containment":        func(c dedup.Comparison) float64 { return max(c.AInB, c.BInA) },
-	"containment-lesser": func(c dedup.Comparison) float64 { return min(c.AInB, c.BInA) },
-	"super":              func(c dedup.Comparison) float64 { return float64(c.Super) / dedup.SuperShingles },
-	"mega":               func(c dedup.Comparison) float64 { return float64(c.Mega) / dedup.MegaShingles },
+	"resemblance": func(c dedup.Comparison) float64 { return c.Resemblance },
+	"estimate":    func(c dedup.Comparison) float64 { return c.Estimate },
+	"containment": func(c dedup.Comparison) float64 { return max(c.AInB, c.BInA) },
+	"super":       func(c dedup.Comparison) float64 { return float64(c.Super) / dedup.SuperShingles },
+	"mega":        func(c dedup.Comparison) float64 { return float64(c.Mega) / dedup.MegaShingles },
 }
 
 func (f *tuneFlags) run(ctx context.Context, con Console, args []string) error {
@@ -83,13 +87,8 @@ func (f *tuneFlags) run(ctx context.Context, con Console, args []string) error {
 	if len(f.similarities) == 0 {
 		f.similarities = dedup.Thresholds()
 	}
-	var result *tuning
-	var p tuneProgress
-	tune := func() (err error) {
-		result, err = f.tune(ctx, con, args[0], &p)
-		return err
-	}
-	if err := showWhile(con, f.quiet, p.line, tune); err != nil {
+	result, err := f.tune(ctx, con, args[0])
+	if err != nil {
 		return err
 	}
 	if f.json {
@@ -98,32 +97,74 @@ func (f *tuneFlags) run(ctx context.Context, con Console, args []string) error {
 	return result.print(con.Out)
 }
 
-func (f *tuneFlags) tune(ctx context.Context, con Console, name string, p *tuneProgress) (*tuning, error) {
-	pairs, err := await(ctx, func() ([]labelledPair, error) { return readLabelled(con, name, func() { p.read.Add(1) }) })
+func (f *tuneFlags) tune(ctx context.Context, con Console, name string) (*tuning, error) {
+	read := func(name string) ([]labelledPair, error) {
+		return await(ctx, func() ([]labelledPair, error) { return readLabelled(con, name) })
+	}
+	pairs, err := read(name)
 	if err != nil {
 		return nil, err
 	}
-	ways := f.ways()
-	scores, err := f.score(ctx, pairs, ways, func() { p.compared.Add(1) })
-	if err != nil {
-		return nil, err
-	}
-	result := &tuning{Pairs: len(pairs), Tried: dedup.Tune(ways, scores, f.similarities)}
-	for _, p := range pairs {
-		if p.Duplicate {
-			result.Duplicates++
+	var others []labelledPair
+	if f.test != "" {
+		if others, err = read(f.test); err != nil {
+			return nil, err
 		}
 	}
-	best := result.recommended()
-	of := scores[slices.Index(ways, best.Way)]
-	result.Recommendation = recommendation{best.Way, best.Choice, best.Quality, dedup.Bootstrap(of, pagesOf(pairs), f.similarities)}
+	f.collect(pairs)
+	ways := f.ways()
+	scores, err := f.score(ctx, pairs, ways)
+	if err != nil {
+		return nil, err
+	}
+	if to := con.files.Of("--scores"); to != nil {
+		if err := to.Write(ctx, func(w io.Writer) error { return f.writeScores(w, pairs, ways, scores) }); err != nil {
+			return nil, err
+		}
+	}
+	tested, err := f.score(ctx, others, ways)
+	if err != nil {
+		return nil, err
+	}
+	result := &tuning{Pairs: len(pairs), Duplicates: duplicatesOf(pairs), TestedOn: f.test, Tried: dedup.Tune(ways, scores, f.similarities)}
+	for i := range result.Tried {
+		if tried := &result.Tried[i]; f.test != "" {
+			q := dedup.Assess(tested[slices.Index(ways, tried.Way)], tried.Threshold)
+			tried.Tested = &q
+		}
+	}
+	scoresOf := func(t dedup.Tuned) []dedup.Scored { return scores[slices.Index(ways, t.Way)] }
+	pages := pagesOf(pairs)
+	differ := func(a, b dedup.Tuned) dedup.Difference {
+		return dedup.Differ(scoresOf(a), scoresOf(b), pages, f.similarities)
+	}
+	best := result.recommended(differ)
+	result.Recommendation = recommendation{best.Way, best.Choice, best.Quality, best.Tested, dedup.Bootstrap(scoresOf(best), pages, f.similarities)}
+	if rival := result.rival(best); rival != nil {
+		result.Rival = &contest{rival.Way, rival.CrossValidated.F1, differ(*rival, best)}
+	}
 	return result, ctx.Err()
 }
 
-type tuneProgress struct{ read, compared atomic.Int64 } // numbers of pairs
-
-func (p *tuneProgress) line() string {
-	return fmt.Sprintf("%s of %s compared", report.Grouped(p.compared.Load()), report.Counted(p.read.Load(), "pair"))
+// collect counts the words of all texts, for each form. Measures of words need the counts.
+func (f *tuneFlags) collect(pairs []labelledPair) {
+	f.collections = map[string]*rivals.Collection{}
+	for _, name := range f.forms.words {
+		c := &rivals.Collection{}
+		f.collections[name] = c
+		form, _ := dedup.ParseForm(name) // checked by the flag
+		seen := map[string]bool{}
+		var text dedup.Text
+		for _, p := range pairs {
+			for _, d := range []*extract.Document{p.A, p.B} {
+				if len(f.measuresOf(name, true)) > 0 && !seen[d.Text] {
+					seen[d.Text] = true
+					text.ReadForm([]byte(d.Text), form, d.Lang)
+					c.Add(&text)
+				}
+			}
+		}
+	}
 }
 
 func checkForm(name string) error {
@@ -132,8 +173,8 @@ func checkForm(name string) error {
 }
 
 func checkMeasure(name string) error {
-	if measures[name] == nil && rivals.Measures[name] == nil {
-		others := slices.Sorted(maps.Keys(rivals.Measures))
+	others := slices.Concat(slices.Sorted(maps.Keys(rivals.Measures)), slices.Sorted(maps.Keys(rivals.WordMeasures)))
+	if measures[name] == nil && !slices.Contains(others, name) {
 		return errors.New("must be one of " + strings.Join(slices.Concat(triedMeasures, others), ", "))
 	}
 	return nil
@@ -159,15 +200,31 @@ func (f *tuneFlags) addSimilarity(text string) error {
 	return nil
 }
 
+// ways returns the combinations in the order in which compare returns their scores.
 func (f *tuneFlags) ways() (ways []dedup.Way) {
 	for _, form := range f.forms.words {
 		for _, s := range f.shinglings() {
-			for _, m := range f.measures.words {
+			for _, m := range f.measuresOf(form, false) {
 				ways = append(ways, dedup.Way{Form: form, Unit: s.Unit, Shingle: s.K, Measure: m})
 			}
 		}
+		for _, m := range f.measuresOf(form, true) {
+			ways = append(ways, dedup.Way{Form: form, Unit: dedup.Words, Measure: m})
+		}
 	}
 	return ways
+}
+
+// measuresOf returns the measures to try with a form: those of words or those of shingles. Spots begin with function
+// words, so they need a form that keeps them.
+func (f *tuneFlags) measuresOf(form string, ofWords bool) (all []string) {
+	for _, m := range f.measures.words {
+		is := rivals.WordMeasures[m] != nil
+		if is == ofWords && !(m == "spotsigs" && strings.Contains(form, "nofunction")) {
+			all = append(all, m)
+		}
+	}
+	return all
 }
 
 func (f *tuneFlags) shinglings() (all []dedup.Shingling) {
@@ -183,9 +240,9 @@ func (f *tuneFlags) shinglings() (all []dedup.Shingling) {
 	return all
 }
 
-// score computes the score of each pair for each of the ways, and calls compared after each pair.
+// score computes the score of each pair for each of the ways.
 // It works on as many pairs at once as there are processors.
-func (f *tuneFlags) score(ctx context.Context, pairs []labelledPair, ways []dedup.Way, compared func()) ([][]dedup.Scored, error) {
+func (f *tuneFlags) score(ctx context.Context, pairs []labelledPair, ways []dedup.Way) ([][]dedup.Scored, error) {
 	scores := make([][]dedup.Scored, len(ways))
 	for i := range scores {
 		scores[i] = make([]dedup.Scored, len(pairs))
@@ -194,53 +251,60 @@ func (f *tuneFlags) score(ctx context.Context, pairs []labelledPair, ways []dedu
 	workers.SetLimit(runtime.GOMAXPROCS(0))
 	for i, p := range pairs {
 		workers.Go(func() error {
-			way := 0
-			for _, c := range f.compare(ctx, p) {
-				for _, name := range f.measures.words {
-					scores[way][i] = dedup.Scored{Score: c.score(name), Duplicate: p.Duplicate}
-					way++
-				}
+			for way, score := range f.compare(ctx, p, ways) {
+				scores[way][i] = dedup.Scored{Score: score, Duplicate: p.Duplicate}
 			}
-			compared()
 			return ctx.Err()
 		})
 	}
 	return scores, workers.Wait()
 }
 
-// A compared is the result of comparing two texts with one form and shingling.
-type compared struct {
-	dedup.Comparison
-	rivals map[string]float64 // scores of the measures of package rivals that are tried
-}
-
-func (c compared) score(name string) float64 {
-	if measure := measures[name]; measure != nil {
-		return measure(c.Comparison)
-	}
-	return c.rivals[name]
-}
-
-// compare compares the two texts of a pair for each form and shingling. The results are grouped by
-// form. It returns nil if ctx ends.
-func (f *tuneFlags) compare(ctx context.Context, p labelledPair) (all []compared) {
+// compare returns the scores of a pair, in the order of the ways. It returns nil if ctx ends.
+func (f *tuneFlags) compare(ctx context.Context, p labelledPair, ways []dedup.Way) (scores []float64) {
 	var a, b dedup.Text
-	for _, name := range f.forms.words {
-		form, _ := dedup.ParseForm(name) // the caller has checked the name
-		a.ReadForm([]byte(p.A.Text), form, p.A.Lang)
-		b.ReadForm([]byte(p.B.Text), form, p.B.Lang)
-		for _, s := range f.shinglings() {
-			if ctx.Err() != nil {
-				return nil
-			}
-			c := compared{dedup.Compare(&a, &b, s), map[string]float64{}}
-			for name, measure := range rivals.Measures {
-				if slices.Contains(f.measures.words, name) {
-					c.rivals[name] = measure(s.Append(nil, &a), s.Append(nil, &b))
-				}
-			}
-			all = append(all, c)
+	var c dedup.Comparison
+	var before dedup.Way
+	for _, w := range ways {
+		if ctx.Err() != nil {
+			return nil
+		}
+		if w.Form != before.Form {
+			form, _ := dedup.ParseForm(w.Form) // checked by the flag
+			a.ReadForm([]byte(p.A.Text), form, p.A.Lang)
+			b.ReadForm([]byte(p.B.Text), form, p.B.Lang)
+		}
+		s := dedup.Shingling{Unit: w.Unit, K: w.Shingle}
+		if before.Measure = w.Measure; w.Shingle > 0 && w != before {
+			c = dedup.Compare(&a, &b, s)
+		}
+		score := 0.0
+		if ofWords := rivals.WordMeasures[w.Measure]; ofWords != nil {
+			score = ofWords(f.collections[w.Form], rivals.Doc{Text: &a, Lang: p.A.Lang}, rivals.Doc{Text: &b, Lang: p.B.Lang})
+		} else if rival := rivals.Measures[w.Measure]; rival != nil {
+			score = rival(s.Append(nil, &a), s.Append(nil, &b))
+		} else {
+			score = measures[w.Measure](c)
+		}
+		scores, before = append(scores, score), w
+	}
+	return scores
+}
+
+// writeScores writes the pairs with all their fields, and in the field scores the score of each way.
+func (f *tuneFlags) writeScores(w io.Writer, pairs []labelledPair, ways []dedup.Way, scores [][]dedup.Scored) error {
+	pack := corpus.Pack(w, f.scores)
+	lines := json.NewEncoder(pack)
+	lines.SetEscapeHTML(false)
+	for i, p := range pairs {
+		of := map[string]float64{}
+		for way, name := range ways {
+			of[name.String()] = scores[way][i].Score
+		}
+		p.fields["scores"], _ = json.Marshal(of)
+		if err := lines.Encode(p.fields); err != nil {
+			return err
 		}
 	}
-	return all
+	return pack.Close()
 }

@@ -31,6 +31,7 @@ type labelled struct {
 type labelledPair struct {
 	A, B      *extract.Document
 	Duplicate bool
+	fields    map[string]json.RawMessage // of the line
 }
 
 const (
@@ -39,7 +40,7 @@ const (
 	maxPairLine = 64 << 20 // in bytes
 )
 
-func readLabelled(con Console, name string, found func()) ([]labelledPair, error) {
+func readLabelled(con Console, name string) ([]labelledPair, error) {
 	in, dir, shown := con.In, ".", name
 	if name == "-" {
 		shown = "standard input"
@@ -73,7 +74,6 @@ func readLabelled(con Console, name string, found func()) ([]labelledPair, error
 			return nil, fmt.Errorf("%s, line %d: %w", shown, n, err)
 		}
 		pairs = append(pairs, p)
-		found()
 	}
 	switch err := lines.Err(); {
 	case errors.Is(err, bufio.ErrTooLong):
@@ -87,17 +87,21 @@ func readLabelled(con Console, name string, found func()) ([]labelledPair, error
 }
 
 func enough(name string, pairs []labelledPair) error {
-	duplicates := 0
-	for _, p := range pairs {
-		if p.Duplicate {
-			duplicates++
-		}
-	}
+	duplicates := duplicatesOf(pairs)
 	if others := len(pairs) - duplicates; len(pairs) < minPairs || min(duplicates, others) < minLabels {
 		return fmt.Errorf("%s has %s, %s of them duplicates: label at least %d pairs, preferably hundreds, with at least %d duplicates and %d others; write one per line, such as %s",
 			name, report.Counted(len(pairs), "labeled pair"), report.Grouped(duplicates), minPairs, minLabels, minLabels, examplePair)
 	}
 	return nil
+}
+
+func duplicatesOf(pairs []labelledPair) (n int) {
+	for _, p := range pairs {
+		if p.Duplicate {
+			n++
+		}
+	}
+	return n
 }
 
 const examplePair = `{"a_text":"…","b_text":"…","duplicate":true}, or with a_path and b_path`
@@ -114,6 +118,9 @@ func readPair(con Console, raw []byte, dir string) (p labelledPair, err error) {
 		return p, fmt.Errorf(`the label is missing: add "duplicate":true or "duplicate":false, as in %s`, examplePair)
 	}
 	p.Duplicate = *l.Duplicate
+	if err := json.Unmarshal(raw, &p.fields); err != nil {
+		return p, err
+	}
 	if p.A, err = readSide(con, "a", l.APath, l.AText, dir); err != nil {
 		return p, err
 	}

@@ -15,25 +15,67 @@ import (
 type tuning struct {
 	Pairs          int            `json:"pairs"`
 	Duplicates     int            `json:"duplicates"`
+	TestedOn       string         `json:"tested_on,omitempty"` // file of the test pairs
 	Recommendation recommendation `json:"recommendation"`
-	Tried          []dedup.Tuned  `json:"tried"` // all combinations with their best thresholds, best combination first
+	Rival          *contest       `json:"rival,omitempty"` // best combination, if its cross-validated F1 is higher than that of the recommendation
+	Tried          []dedup.Tuned  `json:"tried"`           // all combinations with their best thresholds, best combination first
 }
 
 type recommendation struct {
 	dedup.Way
 	dedup.Choice
-	dedup.Quality // quality of the decisions at the threshold, over all pairs
+	dedup.Quality                // quality of the decisions at the threshold, over all pairs
+	Tested        *dedup.Quality `json:"test,omitempty"`
 	dedup.Confidence
+}
+
+// A contest compares a combination with the recommendation.
+type contest struct {
+	dedup.Way
+	F1         float64          `json:"cross_validated_f1"`
+	Difference dedup.Difference `json:"difference"` // first is the combination
 }
 
 // comparedBy is the measure that crawls use.
 const comparedBy = "resemblance"
 
 // recommended returns the best combination with the measure that crawls use. If none with that
-// measure was tried, it returns the best of all.
-func (t *tuning) recommended() dedup.Tuned {
-	i := slices.IndexFunc(t.Tried, func(way dedup.Tuned) bool { return way.Measure == comparedBy })
-	return t.Tried[max(i, 0)]
+// measure was tried, it returns the best of all. But if this combination is not clearly better than the default, it
+// returns the default, and if it is not clearly better than shingles of all words, the best of those.
+func (t *tuning) recommended(differ func(a, b dedup.Tuned) dedup.Difference) dedup.Tuned {
+	first := func(is func(dedup.Tuned) bool) int { return slices.IndexFunc(t.Tried, is) }
+	best := t.Tried[max(0, first(func(way dedup.Tuned) bool { return way.Measure == comparedBy }))]
+	usual := dedup.Way{Form: dedup.Plain.String(), Unit: dedup.Words, Shingle: dedup.DefaultShingle, Measure: best.Measure}
+	for _, i := range []int{
+		first(func(way dedup.Tuned) bool { return way.Way == usual }),
+		first(func(way dedup.Tuned) bool {
+			usual.Shingle = way.Shingle
+			return way.Way == usual
+		}),
+	} {
+		if i < 0 {
+			continue
+		}
+		if d := differ(best, t.Tried[i]); !d.Clear() {
+			return t.Tried[i]
+		}
+	}
+	return best
+}
+
+// rival returns the best combination with a higher F1 than the recommendation, or nil. An estimate is no rival of what
+// it estimates.
+func (t *tuning) rival(best dedup.Tuned) *dedup.Tuned {
+	for i := range t.Tried {
+		r := &t.Tried[i]
+		switch {
+		case r.CrossValidated.F1 <= best.CrossValidated.F1:
+			return nil
+		case r.Measure != "estimate":
+			return r
+		}
+	}
+	return nil
 }
 
 // shownWays is the number of combinations in the text output.
@@ -43,9 +85,13 @@ func (t *tuning) print(w io.Writer) error {
 	fmt.Fprintf(w, "%s, %s of them duplicates\n", report.Counted(t.Pairs, "pair"), report.Grouped(t.Duplicates))
 	t.printRecommendation(w)
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "\nform\tunit\tshingle\tmeasure\tthreshold (same F1)\tprecision\trecall\tF1\tcross-validated: precision\trecall\tF1")
+	fmt.Fprintln(table, "\nform\tunit\tshingle\tmeasure\tthreshold (same F1)\tprecision\trecall\tF1\tcross-validated: precision\trecall\tF1\tAUC")
 	for _, c := range t.Tried[:min(len(t.Tried), shownWays)] {
-		fmt.Fprintf(table, "%s\t%s\t%d\t%s\t%s (%s–%s)\t%s\t%s\n", c.Form, c.Unit, c.Shingle, c.Measure, hundredths(c.Threshold), hundredths(c.Tied[0]), hundredths(c.Tied[1]), columns(c.Quality), columns(c.CrossValidated))
+		shingle := strconv.Itoa(c.Shingle)
+		if c.Shingle == 0 {
+			shingle = "–"
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s (%s–%s)\t%s\t%s\t%.3f\n", c.Form, c.Unit, shingle, c.Measure, hundredths(c.Threshold), hundredths(c.Tied[0]), hundredths(c.Tied[1]), columns(c.Quality), columns(c.CrossValidated), c.AUC)
 	}
 	if err := table.Flush(); err != nil {
 		return err
@@ -78,35 +124,31 @@ func (t *tuning) printRecommendation(w io.Writer) {
 		fmt.Fprintf(w, "recommended: --form %s --unit %s --shingle %d --similarity %v\n", r.Form, r.Unit, r.Shingle, r.Threshold)
 	} else {
 		name = r.Measure
-		fmt.Fprintf(w, "best: --form %s --unit %s --shingle %d; pages with a %s of at least %v are duplicates; crawls compare pages by resemblance only\n", r.Form, r.Unit, r.Shingle, r.Measure, r.Threshold)
+		fmt.Fprintf(w, "best: %s; pages with a score of at least %v are duplicates; crawls compare pages by resemblance only\n", r.Way, r.Threshold)
 	}
 	if r.Tied[0] < r.Tied[1] {
 		fmt.Fprintf(w, "On these pairs, every %s from %v to %v has the same F1. %v is the middle of this range.\n", name, r.Tied[0], r.Tied[1], r.Threshold)
 	}
-	if best := t.Tried[0]; best.CrossValidated.F1 > r.CrossValidated.F1 {
-		fmt.Fprintf(w, "A measure that crawls do not use is better on these pairs: %s with --form %s --unit %s --shingle %d has an F1 of %.3f.\n", best.Measure, best.Form, best.Unit, best.Shingle, best.CrossValidated.F1)
+	if rival := t.Rival; rival != nil {
+		d := rival.Difference
+		is := "No measure is clearly better"
+		if d.Clear() {
+			is = "A measure that crawls do not use is better"
+		}
+		fmt.Fprintf(w, "%s on these pairs: %s has an F1 of %.3f, which is %.3f higher (95%% interval: %.3f to %.3f).\n", is, rival.Way, rival.F1, d.F1, d.F1I[0], d.F1I[1])
+		fmt.Fprintf(w, "It alone is right about %s, and the recommendation alone about %s (McNemar's test: p = %.3g).\n", report.Counted(d.FirstRight, "pair"), report.Counted(d.SecondRight, "pair"), d.McNemar)
 	}
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(table, "\nrecommendation\tvalue\t95%% confidence interval\n")
 	fmt.Fprintf(table, "%s\t%s\t%s to %s\n", name, hundredths(r.Threshold), hundredths(r.ThresholdI[0]), hundredths(r.ThresholdI[1]))
-	for _, row := range []struct {
-		name  string
-		value float64
-		in    dedup.Interval
-	}{
-		{"precision, cross-validated", r.CrossValidated.Precision, r.CrossValidated.PrecisionI},
-		{"recall, cross-validated", r.CrossValidated.Recall, r.CrossValidated.RecallI},
-		{"F1, cross-validated", r.CrossValidated.F1, r.CrossValidated.F1I},
-	} {
-		fmt.Fprintf(table, "%s\t%.3f\t%.3f to %.3f\n", row.name, row.value, row.in[0], row.in[1])
+	rows := func(q *dedup.Quality, on string) {
+		fmt.Fprintf(table, "precision%s\t%.3f\t%.3f to %.3f\n", on, q.Precision, q.PrecisionI[0], q.PrecisionI[1])
+		fmt.Fprintf(table, "recall%s\t%.3f\t%.3f to %.3f\n", on, q.Recall, q.RecallI[0], q.RecallI[1])
+		fmt.Fprintf(table, "F1%s\t%.3f\t%.3f to %.3f\n", on, q.F1, q.F1I[0], q.F1I[1])
+	}
+	if rows(&r.CrossValidated, ", cross-validated"); r.Tested != nil {
+		rows(r.Tested, " on "+t.TestedOn)
 	}
 	_ = table.Flush() // writing the table of all ways, which follows, returns any error from w
-	drawn := report.Counted(r.Units, "pair")
-	if r.Shared > 0 {
-		drawn = fmt.Sprintf("%s that occur in several pairs", report.Counted(r.Shared, "page"))
-		if others := r.Units - r.Shared; others > 0 {
-			drawn += fmt.Sprintf(" and %s of other pages", report.Counted(others, "pair"))
-		}
-	}
-	fmt.Fprintf(w, "The intervals are from %s bootstrap samples of %s.\n", report.Grouped(dedup.Resamples), drawn)
+	fmt.Fprintf(w, "The intervals are from %s bootstrap samples of %s: pairs, and pages that are in several pairs.\n", report.Grouped(dedup.Resamples), report.Counted(r.Units, "unit"))
 }

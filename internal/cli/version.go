@@ -24,34 +24,19 @@ var versionCommand = command{
 	setup: func(*pflag.FlagSet) func(context.Context, Console, []string) error {
 		return func(_ context.Context, con Console, _ []string) error {
 			b := readBuild()
-			_, err := fmt.Fprintf(con.Out, "skink %s\nrevision %s\nbuilt with %s for %s/%s\n", b.Version, b.Revision, b.Go, runtime.GOOS, runtime.GOARCH)
+			_, err := fmt.Fprintf(con.Out, "skink %s\nbuilt with %s for %s/%s\n", b.Version, b.Go, runtime.GOOS, runtime.GOARCH)
 			return err
 		}
 	},
 }
 
+// readBuild returns the version of the program. Without -ldflags, it is the version that the Go command has recorded:
+// the tag or the commit, and whether there were local changes.
 func readBuild() monitor.Build {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		info = &debug.BuildInfo{}
-	}
-	return buildOf(info)
-}
-
-func buildOf(info *debug.BuildInfo) monitor.Build {
 	b := monitor.Build{Version: version, Go: runtime.Version()}
-	changed := ""
-	for _, s := range info.Settings {
-		switch s.Key {
-		case "vcs.revision":
-			b.Revision = s.Value
-		case "vcs.modified":
-			if s.Value == "true" {
-				changed = " with local changes"
-			}
-		}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		b.Version = cmp.Or(b.Version, info.Main.Version)
 	}
-	b.Version = cmp.Or(b.Version, info.Main.Version, "(devel)")
-	b.Revision = cmp.Or(b.Revision, "unknown") + changed
+	b.Version = cmp.Or(b.Version, "(devel)")
 	return b
 }

@@ -78,7 +78,7 @@ var table = map[string]struct {
 	"base/table":                  {nil, []string{"github.com/parquet-go/parquet-go"}},
 	"store/overlay":               {[]string{"dedup", "store"}, nil},
 	"dedup/align":                 {[]string{"dedup"}, nil},
-	"dedup/rivals":                {[]string{"dedup"}, nil},
+	"dedup/rivals":                {[]string{"dedup", "dedup/language"}, nil},
 	"internal/ingest":             {[]string{"frontier", "crawler", "crawler/robots", "extract", "extract/selector", "extract/markup", "extract/stylesheet", "document", "dedup", "store", "internal/corpus", "base/batcher", "base/lru", "internal/memory", "store/precedence", "crawler/learn", "crawler/sitemap", "dedup/language"}, nil},
 	"internal/corpus":             {[]string{"internal/bucket", "internal/output", "extract", "document", "base/table", "base/harmless", "crawler", "crawler/render", "crawler/wire", "frontier", "store", "warc"}, nil},
 	"internal/newest":             {[]string{"dedup", "document", "extract", "internal/corpus", "internal/ingest", "internal/join"}, nil},

@@ -33,7 +33,7 @@ type Numbers struct {
 }
 
 // A Build describes the version of the running program.
-type Build struct{ Version, Revision, Go string }
+type Build struct{ Version, Go string }
 
 // A Server serves the metrics until Close.
 type Server struct {
@@ -82,7 +82,7 @@ func (b Build) info() prometheus.Collector {
 	info := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name:        "skink_build_info",
 		Help:        "Version and revision of the program.",
-		ConstLabels: prometheus.Labels{"version": b.Version, "revision": b.Revision, "goversion": b.Go},
+		ConstLabels: prometheus.Labels{"version": b.Version, "goversion": b.Go},
 	})
 	info.Set(1)
 	return info

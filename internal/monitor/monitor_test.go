@@ -13,7 +13,7 @@ import (
 
 func TestServer(t *testing.T) {
 	defer goleak.VerifyNone(t)
-	s, err := Listen("127.0.0.1:0", []string{"crawl-1"}, Build{"v1.2.3", "abc", "go1.26"}, func() Numbers {
+	s, err := Listen("127.0.0.1:0", []string{"crawl-1"}, Build{"v1.2.3", "go1.26"}, func() Numbers {
 		return Numbers{
 			By: map[Family]map[string]int64{
 				Pages: {"unique": 7, "near": 2}, Problems: {"status 404": 3}, URLs: {"pending": 5}, States: {"active": 3},
@@ -33,7 +33,7 @@ func TestServer(t *testing.T) {
 	for _, want := range []string{
 		`skink_pages{verdict="unique"} 7`, `skink_pages{verdict="near"} 2`, `skink_errors{problem="status 404"} 3`,
 		`skink_urls{state="pending"} 5`, `skink_urls_in_flight 4`, `skink_hosts_waiting 6`, `skink_process_fetched_bytes_total 12345`, `skink_crawl_bytes 54321`,
-		`skink_build_info{goversion="go1.26",revision="abc",version="v1.2.3"} 1`,
+		`skink_build_info{goversion="go1.26",version="v1.2.3"} 1`,
 		`skink_request_duration_seconds_bucket{status="2xx",le="0.1"} 1`,
 		`skink_request_duration_seconds_bucket{status="none",le="30"} 0`, `skink_request_duration_seconds_count{status="none"} 1`,
 		`skink_hosts{state="active"} 3`, `skink_last_page_timestamp_seconds 1.8000000005e+09`, `skink_store_bytes 1.048576e+06`, `skink_disk_free_bytes 1.073741824e+09`,
