@@ -100,7 +100,11 @@ func (p *Page) Confirmed() bool { return p.NotModified || p.Unchanged }
 // Validators returns what the next visit needs to find the page unchanged. An ETag or a
 // Last-Modified that cannot be sent as a header, or is longer than maxValidator bytes, is returned as "".
 func (p *Page) Validators() frontier.Validators {
-	return frontier.Validators{ETag: validator(p.Header.Get("ETag")), Modified: validator(p.Header.Get("Last-Modified")), Same: p.hash(), Rules: p.Rules}
+	v := frontier.Validators{ETag: validator(p.Header.Get("ETag")), Modified: validator(p.Header.Get("Last-Modified")), Same: p.hash(), Rules: p.Rules}
+	if p.mayChange() {
+		v.Modified = ""
+	}
+	return v
 }
 
 // These are the header fields from which a page is read. A field in hasFields counts only as being there or not.
@@ -126,6 +130,14 @@ func (p *Page) hash() uint64 {
 	}
 	_, _ = h.Write(p.Body)
 	return binary.BigEndian.Uint64(h.Sum(nil))>>8 | 1 // eight bytes in a record
+}
+
+// mayChange reports whether the page was modified in the second of the response, so that it may change once more
+// without another Last-Modified (RFC 9110, section 8.8.2.2).
+func (p *Page) mayChange() bool {
+	modified, err := http.ParseTime(p.Header.Get("Last-Modified"))
+	date, errDate := http.ParseTime(p.Header.Get("Date"))
+	return err == nil && errDate == nil && date.Sub(modified) < time.Second
 }
 
 const maxValidator = 256

@@ -51,6 +51,22 @@ func TestUnchanged(t *testing.T) {
 	}
 }
 
+// TestMayChange checks that a page that was modified in the second of its response has no Last-Modified for the next visit.
+func TestMayChange(t *testing.T) {
+	for _, c := range []struct{ modified, date, want string }{
+		{"Sat, 01 Mar 2025 12:30:00 GMT", "Sat, 01 Mar 2025 12:30:00 GMT", ""},
+		{"Sat, 01 Mar 2025 12:30:05 GMT", "Sat, 01 Mar 2025 12:30:00 GMT", ""},
+		{"Sat, 01 Mar 2025 12:30:00 GMT", "Sat, 01 Mar 2025 12:30:01 GMT", "Sat, 01 Mar 2025 12:30:00 GMT"},
+		{"Sat, 01 Mar 2025 12:30:00 GMT", "", "Sat, 01 Mar 2025 12:30:00 GMT"},
+		{"yesterday", "Sat, 01 Mar 2025 12:30:00 GMT", "yesterday"},
+	} {
+		page := &Page{Header: http.Header{"Last-Modified": {c.modified}, "Date": {c.date}}}
+		if got := page.Validators().Modified; got != c.want {
+			t.Errorf("modified %s, response of %s: %q, want %q", c.modified, c.date, got, c.want)
+		}
+	}
+}
+
 // TestReadFields checks that each header field from which a page is read belongs to the hash of a response. Otherwise a
 // response could pass as unchanged, although this field has changed.
 func TestReadFields(t *testing.T) {
