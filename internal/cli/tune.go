@@ -113,6 +113,9 @@ func (f *tuneFlags) tune(ctx context.Context, con Console, name string) (*tuning
 	}
 	f.collect(pairs)
 	ways := f.ways()
+	if len(ways) == 0 {
+		return nil, usagef("--measure spotsigs needs function words: add --form plain")
+	}
 	scores, err := f.score(ctx, pairs, ways)
 	if err != nil {
 		return nil, err
@@ -146,7 +149,7 @@ func (f *tuneFlags) tune(ctx context.Context, con Console, name string) (*tuning
 	return result, ctx.Err()
 }
 
-// collect counts the words of all texts, for each form. Measures of words need the counts.
+// collect counts the words of all texts, for each form, for the measures of words.
 func (f *tuneFlags) collect(pairs []labelledPair) {
 	f.collections = map[string]*rivals.Collection{}
 	for _, name := range f.forms.words {
@@ -157,7 +160,7 @@ func (f *tuneFlags) collect(pairs []labelledPair) {
 		var text dedup.Text
 		for _, p := range pairs {
 			for _, d := range []*extract.Document{p.A, p.B} {
-				if len(f.measuresOf(name, true)) > 0 && !seen[d.Text] {
+				if !seen[d.Text] {
 					seen[d.Text] = true
 					text.ReadForm([]byte(d.Text), form, d.Lang)
 					c.Add(&text)
@@ -200,31 +203,21 @@ func (f *tuneFlags) addSimilarity(text string) error {
 	return nil
 }
 
-// ways returns the combinations in the order in which compare returns their scores.
+// ways returns the combinations in the order in which compare returns their scores. Measures of words are tried once for
+// each form. Spots begin with function words, so they need a form that keeps them.
 func (f *tuneFlags) ways() (ways []dedup.Way) {
 	for _, form := range f.forms.words {
-		for _, s := range f.shinglings() {
-			for _, m := range f.measuresOf(form, false) {
-				ways = append(ways, dedup.Way{Form: form, Unit: s.Unit, Shingle: s.K, Measure: m})
+		for i, s := range f.shinglings() {
+			for _, m := range f.measures.words {
+				if rivals.WordMeasures[m] == nil {
+					ways = append(ways, dedup.Way{Form: form, Unit: s.Unit, Shingle: s.K, Measure: m})
+				} else if i == 0 && (m != "spotsigs" || form == dedup.Plain.String()) {
+					ways = append(ways, dedup.Way{Form: form, Unit: dedup.Words, Measure: m})
+				}
 			}
-		}
-		for _, m := range f.measuresOf(form, true) {
-			ways = append(ways, dedup.Way{Form: form, Unit: dedup.Words, Measure: m})
 		}
 	}
 	return ways
-}
-
-// measuresOf returns the measures to try with a form: those of words or those of shingles. Spots begin with function
-// words, so they need a form that keeps them.
-func (f *tuneFlags) measuresOf(form string, ofWords bool) (all []string) {
-	for _, m := range f.measures.words {
-		is := rivals.WordMeasures[m] != nil
-		if is == ofWords && !(m == "spotsigs" && strings.Contains(form, "nofunction")) {
-			all = append(all, m)
-		}
-	}
-	return all
 }
 
 func (f *tuneFlags) shinglings() (all []dedup.Shingling) {
@@ -275,7 +268,7 @@ func (f *tuneFlags) compare(ctx context.Context, p labelledPair, ways []dedup.Wa
 			b.ReadForm([]byte(p.B.Text), form, p.B.Lang)
 		}
 		s := dedup.Shingling{Unit: w.Unit, K: w.Shingle}
-		if before.Measure = w.Measure; w.Shingle > 0 && w != before {
+		if before.Measure = w.Measure; w.Shingle > 0 && w != before { // another form or shingling
 			c = dedup.Compare(&a, &b, s)
 		}
 		score := 0.0
