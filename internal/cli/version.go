@@ -33,10 +33,6 @@ var versionCommand = command{
 // readBuild returns the version of the program. Without -ldflags, it is the version that the Go command has recorded:
 // the tag or the commit, and whether there were local changes.
 func readBuild() monitor.Build {
-	b := monitor.Build{Version: version, Go: runtime.Version()}
-	if info, ok := debug.ReadBuildInfo(); ok {
-		b.Version = cmp.Or(b.Version, info.Main.Version)
-	}
-	b.Version = cmp.Or(b.Version, "(devel)")
-	return b
+	info, _ := debug.ReadBuildInfo() // every program that is built as a module has it
+	return monitor.Build{Version: cmp.Or(version, info.Main.Version, "(devel)"), Go: runtime.Version()}
 }
