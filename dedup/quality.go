@@ -130,14 +130,17 @@ const folds = 10
 // the same share of duplicates in each. All measures of the same pairs get the same tenths.
 func CrossValidate(pairs []Scored, thresholds []float64) Quality {
 	var sum counted
-	for i, declared := range crossValidate(pairs, thresholds) {
+	for i, declared := range crossValidate([][]Scored{pairs}, thresholds) {
 		sum.add(pairs[i].Duplicate, declared, 1)
 	}
 	return sum.quality()
 }
 
-// crossValidate reports for each pair whether tenfold cross-validation declared it a duplicate.
-func crossValidate(pairs []Scored, thresholds []float64) []bool {
+// crossValidate reports for each pair whether tenfold cross-validation declared it a duplicate. If there are several ways,
+// the way is also chosen on nine tenths of the pairs. So the best of many is not rated on the pairs on which it is the
+// best.
+func crossValidate(ways [][]Scored, thresholds []float64) []bool {
+	pairs := ways[0]
 	fold := make([]int, len(pairs))
 	rng := rand.New(rand.NewPCG(uint64(len(pairs)), 2))
 	for _, label := range []bool{true, false} {
@@ -150,17 +153,27 @@ func crossValidate(pairs []Scored, thresholds []float64) []bool {
 		}
 	}
 	declared := make([]bool, len(pairs))
-	swept := newSweep(pairs, thresholds)
+	swept := make([]*sweep, len(ways))
+	for w := range ways {
+		swept[w] = newSweep(ways[w], thresholds)
+	}
 	for f := range folds {
-		threshold := swept.best(func(i int) int {
-			if fold[i] == f {
-				return 0
+		top := math.Inf(-1)
+		for w, of := range swept {
+			choice, share := of.best(func(i int) int {
+				if fold[i] == f {
+					return 0
+				}
+				return 1
+			})
+			if share <= top {
+				continue
 			}
-			return 1
-		}).Threshold
-		for i, p := range pairs {
-			if fold[i] == f {
-				declared[i] = p.Score >= threshold
+			top = share
+			for i, p := range ways[w] {
+				if fold[i] == f {
+					declared[i] = p.Score >= choice.Threshold
+				}
 			}
 		}
 	}

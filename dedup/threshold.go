@@ -19,7 +19,8 @@ type Choice struct {
 // are several such ranges, it chooses the widest of them. If several are equally wide, it chooses
 // the one with the highest thresholds, which declare the fewest pairs duplicates.
 func BestThreshold(pairs []Scored, thresholds []float64) Choice {
-	return newSweep(pairs, thresholds).best(func(int) int { return 1 })
+	best, _ := newSweep(pairs, thresholds).best(func(int) int { return 1 })
+	return best
 }
 
 type sweep struct {
@@ -41,8 +42,9 @@ func newSweep(pairs []Scored, thresholds []float64) *sweep {
 	return s
 }
 
-// best returns the [BestThreshold] of the pairs, counting pair i times(i) times.
-func (s *sweep) best(times func(i int) int) Choice {
+// best returns the [BestThreshold] of the pairs, counting pair i times(i) times, and the share of right decisions there,
+// which grows with F1.
+func (s *sweep) best(times func(i int) int) (Choice, float64) {
 	clear(s.sums)
 	duplicates := 0
 	for i, p := range s.pairs {
@@ -71,7 +73,7 @@ func (s *sweep) best(times func(i int) int) Choice {
 			top, first, last = share, at, to
 		}
 	}
-	return Choice{s.thresholds[(first+last)/2], [2]float64{s.thresholds[first], s.thresholds[last]}}
+	return Choice{s.thresholds[(first+last)/2], [2]float64{s.thresholds[first], s.thresholds[last]}}, top
 }
 
 // compareWidth compares the widths of two ranges like [cmp.Compare]. Thresholds are decimal

@@ -149,13 +149,10 @@ func SpotSigs(_ *Collection, a, b Doc) float64 {
 	}
 	common, all := 0, 0
 	for spot, n := range x {
-		common += min(n, y[spot])
-		all += max(n, y[spot])
+		common, all = common+min(n, y[spot]), all+n-min(n, y[spot])
 	}
-	for spot, n := range y {
-		if x[spot] == 0 {
-			all += n
-		}
+	for _, n := range y {
+		all += n
 	}
 	return float64(common) / float64(all)
 }
@@ -168,15 +165,11 @@ func spots(d Doc) map[[3]uint64]int {
 	found := 0
 	for i := d.Len() - 1; i >= 0; i-- {
 		word := d.Token(i)
-		begins := slices.Contains(english, word)
-		if d.Lang != "en" {
-			begins = language.FunctionWord(d.Lang, word)
-		}
-		if !begins && !language.FunctionWord(d.Lang, word) {
+		if !language.FunctionWord(d.Lang, word) && (d.Lang != "en" || word != "is") {
 			after, found = [2]int{i, after[0]}, found+1
 			continue
 		}
-		if begins && found >= len(after) {
+		if (d.Lang != "en" || slices.Contains(english, word)) && found >= len(after) {
 			words := d.Numbers()
 			n[[3]uint64{words[i], words[after[0]], words[after[1]]}]++
 		}

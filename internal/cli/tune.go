@@ -136,36 +136,40 @@ func (f *tuneFlags) tune(ctx context.Context, con Console, name string) (*tuning
 			tried.Tested = &q
 		}
 	}
-	scoresOf := func(t dedup.Tuned) []dedup.Scored { return scores[slices.Index(ways, t.Way)] }
 	pages := pagesOf(pairs)
-	differ := func(a, b dedup.Tuned) dedup.Difference {
-		return dedup.Differ(scoresOf(a), scoresOf(b), pages, f.similarities)
+	differ := func(first, second func(dedup.Way) bool) dedup.Difference {
+		var sets [2][][]dedup.Scored
+		for i, w := range ways {
+			for set, has := range []func(dedup.Way) bool{first, second} {
+				if has(w) {
+					sets[set] = append(sets[set], scores[i])
+				}
+			}
+		}
+		return dedup.Differ(sets[0], sets[1], pages, f.similarities)
 	}
 	best := result.recommended(differ)
-	result.Recommendation = recommendation{best.Way, best.Choice, best.Quality, best.Tested, dedup.Bootstrap(scoresOf(best), pages, f.similarities)}
-	if rival := result.rival(best); rival != nil {
-		result.Rival = &contest{rival.Way, rival.CrossValidated.F1, differ(*rival, best)}
+	result.Recommendation = recommendation{best.Way, best.Choice, best.Quality, best.Tested, dedup.Bootstrap(scores[slices.Index(ways, best.Way)], pages, f.similarities)}
+	if rival := result.first(isNoEstimate); rival != nil && rival.CrossValidated.F1 > best.CrossValidated.F1 {
+		result.Rival = &contest{rival.Way, rival.CrossValidated.F1, differ(isNoEstimate, func(w dedup.Way) bool { return w == best.Way })}
 	}
 	return result, ctx.Err()
 }
 
 // collect counts the words of all texts, for each form, for the measures of words.
 func (f *tuneFlags) collect(pairs []labelledPair) {
+	texts := map[string]*extract.Document{}
+	for _, p := range pairs {
+		texts[p.A.Text], texts[p.B.Text] = p.A, p.B
+	}
 	f.collections = map[string]*rivals.Collection{}
+	var text dedup.Text
 	for _, name := range f.forms.words {
-		c := &rivals.Collection{}
-		f.collections[name] = c
 		form, _ := dedup.ParseForm(name) // checked by the flag
-		seen := map[string]bool{}
-		var text dedup.Text
-		for _, p := range pairs {
-			for _, d := range []*extract.Document{p.A, p.B} {
-				if !seen[d.Text] {
-					seen[d.Text] = true
-					text.ReadForm([]byte(d.Text), form, d.Lang)
-					c.Add(&text)
-				}
-			}
+		f.collections[name] = &rivals.Collection{}
+		for _, d := range texts {
+			text.ReadForm([]byte(d.Text), form, d.Lang)
+			f.collections[name].Add(&text)
 		}
 	}
 }

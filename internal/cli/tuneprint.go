@@ -1,9 +1,9 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 	"text/tabwriter"
 
@@ -33,50 +33,43 @@ type recommendation struct {
 type contest struct {
 	dedup.Way
 	F1         float64          `json:"cross_validated_f1"`
-	Difference dedup.Difference `json:"difference"` // first is the combination
+	Difference dedup.Difference `json:"difference"` // first are all combinations but estimates
 }
 
 // comparedBy is the measure that crawls use.
 const comparedBy = "resemblance"
 
-// recommended returns the best combination with the measure that crawls use. If none with that
-// measure was tried, it returns the best of all. But if this combination is not clearly better than the default, it
-// returns the default, and if it is not clearly better than shingles of all words, the best of those.
-func (t *tuning) recommended(differ func(a, b dedup.Tuned) dedup.Difference) dedup.Tuned {
-	first := func(is func(dedup.Tuned) bool) int { return slices.IndexFunc(t.Tried, is) }
-	best := t.Tried[max(0, first(func(way dedup.Tuned) bool { return way.Measure == comparedBy }))]
-	usual := dedup.Way{Form: dedup.Plain.String(), Unit: dedup.Words, Shingle: dedup.DefaultShingle, Measure: best.Measure}
-	for _, i := range []int{
-		first(func(way dedup.Tuned) bool { return way.Way == usual }),
-		first(func(way dedup.Tuned) bool {
-			usual.Shingle = way.Shingle
-			return way.Way == usual
-		}),
-	} {
-		if i < 0 {
-			continue
-		}
-		if d := differ(best, t.Tried[i]); !d.Clear() {
-			return t.Tried[i]
-		}
-	}
-	return best
-}
-
-// rival returns the best combination with a higher F1 than the recommendation, or nil. An estimate is no rival of what
-// it estimates.
-func (t *tuning) rival(best dedup.Tuned) *dedup.Tuned {
+// first returns the best combination for which is returns true, or nil.
+func (t *tuning) first(is func(dedup.Way) bool) *dedup.Tuned {
 	for i := range t.Tried {
-		r := &t.Tried[i]
-		switch {
-		case r.CrossValidated.F1 <= best.CrossValidated.F1:
-			return nil
-		case r.Measure != "estimate":
-			return r
+		if is(t.Tried[i].Way) {
+			return &t.Tried[i]
 		}
 	}
 	return nil
 }
+
+// recommended returns the best combination with the measure that crawls use. But if it is not clearly better than the
+// default, recommended returns the default, and if it is not clearly better than shingles of all words, the best of those.
+// If none with that measure was tried, it returns the best of all. differ compares the combinations for which first and
+// second return true.
+func (t *tuning) recommended(differ func(first, second func(dedup.Way) bool) dedup.Difference) *dedup.Tuned {
+	crawled := func(w dedup.Way) bool { return w.Measure == comparedBy }
+	words := func(w dedup.Way) bool {
+		return crawled(w) && w.Form == dedup.Plain.String() && w.Unit == dedup.Words
+	}
+	usual := func(w dedup.Way) bool { return words(w) && w.Shingle == dedup.DefaultShingle }
+	for _, simpler := range []func(dedup.Way) bool{usual, words} {
+		if s := t.first(simpler); s != nil {
+			if d := differ(crawled, simpler); !d.Clear() {
+				return s
+			}
+		}
+	}
+	return cmp.Or(t.first(crawled), &t.Tried[0])
+}
+
+func isNoEstimate(w dedup.Way) bool { return w.Measure != "estimate" }
 
 // shownWays is the number of combinations in the text output.
 const shownWays = 20
@@ -85,13 +78,9 @@ func (t *tuning) print(w io.Writer) error {
 	fmt.Fprintf(w, "%s, %s of them duplicates\n", report.Counted(t.Pairs, "pair"), report.Grouped(t.Duplicates))
 	t.printRecommendation(w)
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "\nform\tunit\tshingle\tmeasure\tthreshold (same F1)\tprecision\trecall\tF1\tcross-validated: precision\trecall\tF1\tAUC")
+	fmt.Fprintln(table, "\ncombination\tthreshold (same F1)\tprecision\trecall\tF1\tcross-validated: precision\trecall\tF1\tAUC")
 	for _, c := range t.Tried[:min(len(t.Tried), shownWays)] {
-		shingle := strconv.Itoa(c.Shingle)
-		if c.Shingle == 0 {
-			shingle = "–"
-		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s (%s–%s)\t%s\t%s\t%.3f\n", c.Form, c.Unit, shingle, c.Measure, hundredths(c.Threshold), hundredths(c.Tied[0]), hundredths(c.Tied[1]), columns(c.Quality), columns(c.CrossValidated), c.AUC)
+		fmt.Fprintf(table, "%s\t%s (%s–%s)\t%s\t%s\t%.3f\n", c.Way, hundredths(c.Threshold), hundredths(c.Tied[0]), hundredths(c.Tied[1]), columns(c.Quality), columns(c.CrossValidated), c.AUC)
 	}
 	if err := table.Flush(); err != nil {
 		return err
@@ -135,7 +124,7 @@ func (t *tuning) printRecommendation(w io.Writer) {
 		if d.Clear() {
 			is = "A measure that crawls do not use is better"
 		}
-		fmt.Fprintf(w, "%s on these pairs: %s has an F1 of %.3f, which is %.3f higher (95%% interval: %.3f to %.3f).\n", is, rival.Way, rival.F1, d.F1, d.F1I[0], d.F1I[1])
+		fmt.Fprintf(w, "%s on these pairs: %s has an F1 of %.3f. On pairs that did not choose it, the gain is %.3f (95%% interval: %.3f to %.3f).\n", is, rival.Way, rival.F1, d.F1, d.F1I[0], d.F1I[1])
 		fmt.Fprintf(w, "It alone is right about %s, and the recommendation alone about %s (McNemar's test: p = %.3g).\n", report.Counted(d.FirstRight, "pair"), report.Counted(d.SecondRight, "pair"), d.McNemar)
 	}
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)

@@ -25,7 +25,7 @@ var budgets = map[string]int{
 	"crawler/render":        1_050,
 	"crawler/sitemap":       575,
 	"crawler/wire":          1_500,
-	"dedup":                 1_625,
+	"dedup":                 1_650,
 	"document":              1_030,
 	"extract":               5_650,
 	"extract/markup":        890,
