@@ -66,7 +66,7 @@ func ReadTotals(ctx context.Context, s store.Reader, by string, in segment.Choic
 		}
 		name := groupOf(&c.Record, by)
 		if by == SegmentTotals {
-			name = cmp.Or(in.Of(c.Record.URL), "none")
+			name = cmp.Or(in.Of(c.Record.URL), "(no segment)")
 		}
 		if totals[name] == nil {
 			totals[name] = &total{}

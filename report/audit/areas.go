@@ -4,9 +4,8 @@ import (
 	"cmp"
 	"context"
 	"iter"
-	"net/url"
+	"regexp"
 	"slices"
-	"strings"
 
 	"skink/base/segment"
 	"skink/store"
@@ -21,12 +20,14 @@ type Area struct {
 	Lang    string // "" if it is not known
 }
 
+// firstFolder matches URLs as they are stored. Package net/url refuses some of them, such as
+// https://example.com/docs/100%.
+var firstFolder = regexp.MustCompile(`^https?://[^/?#]*(/[^/?#]+/)`)
+
 func (p *areas) of(r *store.Record) Area {
 	area := Area{store.HostOf(r.URL), "/", p.segments.Of(r.URL), r.Lang}
-	if u, err := url.Parse(r.URL); err == nil {
-		if folder, _, below := strings.Cut(strings.TrimPrefix(u.EscapedPath(), "/"), "/"); below && folder != "" {
-			area.Section = "/" + folder + "/"
-		}
+	if found := firstFolder.FindStringSubmatch(r.URL); found != nil {
+		area.Section = found[1]
 	}
 	return area
 }

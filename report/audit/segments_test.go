@@ -92,3 +92,17 @@ func TestSegmentOfTemplate(t *testing.T) {
 		}
 	}
 }
+
+// The sections are cut from the URLs as they are stored, also where net/url refuses them.
+func TestSections(t *testing.T) {
+	var pages []planted
+	for _, path := range []string{"/docs/100%", "/docs/a", "/docs/b?to=/x/", "/a", "//a/", "?in=/y/"} {
+		p := shop()[0]
+		p.URL = "https://sections.example" + path
+		pages = append(pages, p)
+	}
+	a := auditOf(t, filled(t, pages), audit.Options{Areas: true, Nearly: nearly})
+	if got, want := a.Sections(""), []string{"/", "/docs/"}; !slices.Equal(got, want) {
+		t.Errorf("sections %q, want %q", got, want)
+	}
+}
