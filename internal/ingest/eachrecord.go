@@ -12,6 +12,7 @@ import (
 	"skink/extract"
 	"skink/internal/corpus"
 	"skink/internal/memory"
+	"skink/store"
 )
 
 // EachRecord calls read for each record, on all CPUs and in any order. It calls what read returns in the
@@ -20,12 +21,7 @@ import (
 func EachRecord(ctx context.Context, records iter.Seq2[*corpus.Record, error], documents *document.Reader, bytes int64, read func(context.Context, *corpus.Record) (func() error, error)) error {
 	pool := memory.NewPool(memory.Divide(bytes).Reading)
 	group, ctx := errgroup.WithContext(ctx)
-	gathered := make(chan *batch)
-	group.Go(func() error {
-		defer close(gathered)
-		return gather(ctx, records, pool, documents, gathered)
-	})
-	done := inOrder(ctx, group, runtime.GOMAXPROCS(0), gathered, func(ctx context.Context, b *batch) (err error) {
+	done := inOrder(ctx, group, runtime.GOMAXPROCS(0), batches(ctx, records, pool, documents), func(ctx context.Context, b *batch) (err error) {
 		for _, f := range b.files {
 			if f.then, err = read(ctx, f.from); err != nil {
 				return err
@@ -34,7 +30,7 @@ func EachRecord(ctx context.Context, records iter.Seq2[*corpus.Record, error], d
 		return nil
 	})
 	group.Go(func() error {
-		return eachBatch(ctx, done, func(b *batch) error {
+		return store.Forward(done, func(b *batch) error {
 			for _, f := range b.files {
 				if err := f.then(); err != nil {
 					return err

@@ -75,74 +75,49 @@ func (p *Pipeline) Files(ctx context.Context, records iter.Seq2[*corpus.Record, 
 		return Names{}, err
 	}
 	group, ctx := errgroup.WithContext(ctx)
-	gathered, named := make(chan *batch), make(chan *batch)
-	group.Go(func() error {
-		defer close(gathered)
-		return gather(ctx, records, p.reader.memory, p.opt.Documents, gathered)
-	})
-	read := inOrder(ctx, group, 2*runtime.GOMAXPROCS(0), gathered, func(ctx context.Context, b *batch) error {
+	read := inOrder(ctx, group, 2*runtime.GOMAXPROCS(0), batches(ctx, records, p.reader.memory, p.opt.Documents), func(ctx context.Context, b *batch) error {
 		return p.readFiles(ctx, b, opt.Judged != nil)
 	})
-	group.Go(func() error {
-		defer close(named)
-		return eachBatch(ctx, read, func(b *batch) error {
-			if err := b.complain(opt); err != nil {
-				return err
-			}
-			if err := names.give(ctx, b.staying()); err != nil {
-				return err
-			}
-			return send(ctx, named, b)
-		})
+	named := store.Unpacked(read, func(b *batch) (*batch, error) {
+		if err := b.complain(opt); err != nil {
+			return nil, err
+		}
+		return b, names.give(ctx, b.staying())
 	})
-	judged := inOrder(ctx, group, 2*runtime.GOMAXPROCS(0), named, func(ctx context.Context, b *batch) error {
-		return p.judgeFiles(ctx, b)
-	})
+	judged := inOrder(ctx, group, 2*runtime.GOMAXPROCS(0), named, p.judgeFiles)
 	group.Go(func() error {
-		return eachBatch(ctx, judged, func(b *batch) error { return p.finish(ctx, b, names, opt.Judged) })
+		return store.Forward(judged, func(b *batch) error { return p.finish(ctx, b, names, opt.Judged) })
 	})
 	err = group.Wait()
 	return names.counts, err
 }
 
-func eachBatch(ctx context.Context, in <-chan *batch, do func(*batch) error) error {
-	for b := range in {
-		if err := do(b); err != nil {
-			return err
-		}
-	}
-	return ctx.Err()
-}
-
-// gather groups records into batches and reserves memory for each. Batches get their memory in
+// batches groups records into batches and reserves memory for each. Batches get their memory in
 // order, so the first unfinished batch can always proceed.
-func gather(ctx context.Context, records iter.Seq2[*corpus.Record, error], pool *memory.Pool, documents *document.Reader, out chan<- *batch) error {
-	var b batch
-	bytes := 0
-	pass := func() (err error) {
-		if len(b.files) == 0 {
-			return nil
-		}
-		next := b
-		if next.share, err = pool.Take(ctx, next.cost(documents)); err != nil {
-			return err
-		}
-		b, bytes = batch{}, 0
-		return send(ctx, out, &next)
-	}
-	for r, err := range records {
-		if err != nil {
-			return err
-		}
-		if bytes += r.Size(); bytes > batchBytes || len(b.files) == batchFiles {
-			if err := pass(); err != nil {
-				return err
+func batches(ctx context.Context, records iter.Seq2[*corpus.Record, error], pool *memory.Pool, documents *document.Reader) iter.Seq2[*batch, error] {
+	return store.Sequence(func(yield func(*batch) error) error {
+		next, bytes := new(batch), 0
+		pass := func() (err error) {
+			if next.share, err = pool.Take(ctx, next.cost(documents)); err == nil {
+				err = yield(next)
 			}
-			bytes = r.Size()
+			next, bytes = new(batch), 0
+			return err
 		}
-		b.files = append(b.files, &file{from: r})
-	}
-	return pass()
+		err := store.Forward(records, func(r *corpus.Record) error {
+			if n := len(next.files); n == batchFiles || n > 0 && bytes+r.Size() > batchBytes {
+				if err := pass(); err != nil {
+					return err
+				}
+			}
+			next.files, bytes = append(next.files, &file{from: r}), bytes+r.Size()
+			return nil
+		})
+		if err == nil && len(next.files) > 0 {
+			err = pass()
+		}
+		return err
+	})
 }
 
 // The files of a batch are read one at a time, so memory for one parsed tree is enough.

@@ -2,18 +2,21 @@ package ingest
 
 import (
 	"context"
+	"iter"
 
 	"golang.org/x/sync/errgroup"
+
+	"skink/store"
 )
 
-// inOrder calls do for each item of a channel, with about the given number of calls at the same time. The
-// returned channel delivers the items in order of arrival, each once its call to do has returned.
-// An error from do ends the group.
-func inOrder[T any](ctx context.Context, group *errgroup.Group, workers int, in <-chan T, do func(context.Context, T) error) <-chan T {
-	queue, out := make(chan chan T, workers), make(chan T) // the queue also has the items that wait for an earlier one
+// inOrder calls do for each item, with about the given number of calls at the same time. The result
+// yields the items in their order, each once its call to do has returned, and must be read by the group.
+// An error from do or of the items ends the group.
+func inOrder[T any](ctx context.Context, group *errgroup.Group, workers int, items iter.Seq2[T, error], do func(context.Context, T) error) iter.Seq2[T, error] {
+	queue := make(chan chan T, workers) // also has the items that wait for an earlier one
 	group.Go(func() error {
 		defer close(queue)
-		for item := range in {
+		return store.Forward(items, func(item T) error {
 			done := make(chan T, 1)
 			if err := send(ctx, queue, done); err != nil {
 				return err
@@ -25,24 +28,22 @@ func inOrder[T any](ctx context.Context, group *errgroup.Group, workers int, in 
 				done <- item
 				return nil
 			})
-		}
-		return nil
+			return nil
+		})
 	})
-	group.Go(func() error {
-		defer close(out)
+	return store.Sequence(func(yield func(T) error) error {
 		for done := range queue {
 			select {
 			case item := <-done:
-				if err := send(ctx, out, item); err != nil {
+				if err := yield(item); err != nil {
 					return err
 				}
 			case <-ctx.Done(): // otherwise, this could block after an error of do
 				return ctx.Err()
 			}
 		}
-		return nil
+		return ctx.Err()
 	})
-	return out
 }
 
 // send fails only if ctx ends first.

@@ -42,20 +42,7 @@ const maxReaders = 8
 // Replay judges the pages of an archive in order.
 func (p *Pipeline) Replay(ctx context.Context, pages iter.Seq2[*Replayed, error]) error {
 	group, ctx := errgroup.WithContext(ctx)
-	brought := make(chan *Replayed)
-	group.Go(func() error {
-		defer close(brought)
-		for r, err := range pages {
-			if err == nil {
-				err = send(ctx, brought, r)
-			}
-			if err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	read := inOrder(ctx, group, min(runtime.GOMAXPROCS(0), maxReaders), brought, func(ctx context.Context, r *Replayed) error {
+	read := inOrder(ctx, group, min(runtime.GOMAXPROCS(0), maxReaders), pages, func(ctx context.Context, r *Replayed) error {
 		// The share of memory was for the tree, which is no longer needed. A page waiting for
 		// earlier pages must not keep a share that one of them may need.
 		page := *r.Page
@@ -66,12 +53,12 @@ func (p *Pipeline) Replay(ctx context.Context, pages iter.Seq2[*Replayed, error]
 		return err
 	})
 	group.Go(func() error {
-		for r := range read {
+		return store.Forward(read, func(r *Replayed) error {
 			if err := p.replay(ctx, r); err != nil {
 				return fmt.Errorf("judge %s: %w", r.Page.Item.URL, err)
 			}
-		}
-		return ctx.Err()
+			return nil
+		})
 	})
 	return group.Wait()
 }
