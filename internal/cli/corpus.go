@@ -14,6 +14,7 @@ import (
 
 	"skink/base/harmless"
 	"skink/dedup"
+	"skink/internal/bucket"
 	"skink/internal/corpus"
 	"skink/internal/output"
 	"skink/report"
@@ -34,6 +35,34 @@ func addCorpusFlags(flags *pflag.FlagSet) *corpusFlags {
 	flags.StringVar(&f.fields.ID, "id-field", "", "`NAME` read the name of a record from this field or column (default: the usual fields, such as url; else FILE:LINE)")
 	flags.Var(whole(&f.maxBad, -1, "0 or more, or -1 for no limit"), "max-bad", "`N` stop if more than N records cannot be read; 0 stops at the first, and -1 means no limit")
 	return f
+}
+
+// inputs returns the files named by paths. Unreadable files are counted in the reading. A record may
+// have at most memory / recordShare bytes.
+func (f *corpusFlags) inputs(con Console, paths []string, memory int64) (*corpus.Inputs, *reading) {
+	r := &reading{corpusFlags: f, to: con.Err}
+	return &corpus.Inputs{
+		Paths: paths, Stdin: con.In, Fields: f.fields, Include: f.include, Exclude: f.exclude, Unreadable: r.missed, Passed: r.passed.Add,
+		Odd:       func(err error) { fmt.Fprintf(con.Err, "skink: %s\n", harmless.Error(err)) },
+		MaxRecord: min(corpus.DefaultMaxRecord, int(memory)/recordShare),
+	}, r
+}
+
+// recordShare limits the size of a record to 1/recordShare of --memory. Judging a record takes
+// about twenty times its size, and half of the memory is for judging records.
+const recordShare = 32
+
+// findInputs finds the inputs of a command. It returns an error if one of them does not exist, or is also an output.
+func findInputs(ctx context.Context, con Console, command string, in *corpus.Inputs) error {
+	for _, path := range in.Paths {
+		if _, err := os.Stat(path); err != nil && path != "-" && !bucket.IsAddress(path) {
+			return fmt.Errorf("%s: %w", command, plainError(path, err))
+		}
+	}
+	if err := in.Find(ctx); err != nil {
+		return fmt.Errorf("%s: %w", command, err)
+	}
+	return asUsage(con.files.Inputs(in.Among))
 }
 
 // A reading counts the files and records of a corpus that were not judged, and prints their errors.

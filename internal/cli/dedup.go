@@ -8,15 +8,12 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"os"
 	"slices"
 	"time"
 
 	"github.com/spf13/pflag"
 
-	"skink/base/harmless"
 	"skink/dedup"
-	"skink/internal/bucket"
 	"skink/internal/complete"
 	"skink/internal/corpus"
 	"skink/internal/decontaminate"
@@ -111,7 +108,7 @@ func (d *dedupRun) run(ctx context.Context, args []string) (err error) {
 	if err := cmp.Or(err, d.keep.check(rule)); err != nil {
 		return err
 	}
-	if err := cmp.Or(d.find(ctx, in), d.find(ctx, d.tests)); err != nil {
+	if err := cmp.Or(findInputs(ctx, d.con, "dedup", in), findInputs(ctx, d.con, "dedup", d.tests)); err != nil {
 		return err
 	}
 	if d.records.dir != "" {
@@ -157,19 +154,6 @@ func (d *dedupRun) run(ctx context.Context, args []string) (err error) {
 	return d.over(ctx, s, judge)
 }
 
-// find finds the inputs. It returns an error if one of them does not exist, or is also an output.
-func (d *dedupRun) find(ctx context.Context, in *corpus.Inputs) error {
-	for _, path := range in.Paths {
-		if _, err := os.Stat(path); err != nil && path != "-" && !bucket.IsAddress(path) {
-			return fmt.Errorf("dedup: %w", plainError(path, err))
-		}
-	}
-	if err := in.Find(ctx); err != nil {
-		return fmt.Errorf("dedup: %w", err)
-	}
-	return asUsage(d.con.files.Inputs(in.Among))
-}
-
 // openStore opens the store of --store, or creates a temporary store. Call remove after closing the
 // store.
 func (d *dedupRun) openStore(ctx context.Context) (s *writeStore, remove func(), err error) {
@@ -191,21 +175,12 @@ func openTemporary() (s *writeStore, remove func(), err error) {
 	return s, remove, err
 }
 
-// inputs returns the files named by args. Unreadable files are counted in d.reading. A record may
-// have at most --memory / recordShare bytes.
-func (d *dedupRun) inputs(args []string) *corpus.Inputs {
-	in := &corpus.Inputs{Paths: args, Stdin: d.con.In, Fields: d.corpus.fields, Include: d.corpus.include, Exclude: d.corpus.exclude}
+// inputs returns the files named by args. Unreadable files are counted in d.reading.
+func (d *dedupRun) inputs(args []string) (in *corpus.Inputs) {
+	in, d.reading = d.corpus.inputs(d.con, args, *d.memory)
 	in.Fields.Rank = d.keep.ranking().Field
-	d.reading = &reading{corpusFlags: d.corpus, to: d.con.Err}
-	in.Unreadable, in.Passed = d.reading.missed, d.reading.passed.Add
-	in.Odd = func(err error) { fmt.Fprintf(d.con.Err, "skink: %s\n", harmless.Error(err)) }
-	in.MaxRecord = min(corpus.DefaultMaxRecord, int(*d.memory)/recordShare)
 	return in
 }
-
-// recordShare limits the size of a record to 1/recordShare of --memory. Judging a record takes
-// about twenty times its size, and half of the memory is for judging records.
-const recordShare = 32
 
 // judge judges the inputs and writes the result to the store s. known holds the settings of the
 // --against store, which apply to the inputs too. It is nil without --against.

@@ -117,7 +117,7 @@ func (d *dedupRun) overFiles(ctx context.Context, s store.Store, files []string,
 	flags.records = &corpusOutFlags{}
 	of := &dedupRun{dedupFlags: &flags, con: d.con}
 	in := of.inputs(files)
-	if err := of.find(ctx, in); err != nil {
+	if err := findInputs(ctx, of.con, "dedup", in); err != nil {
 		return err
 	}
 	rule, now, err := d.agree(ctx, known, files[0], set)

@@ -48,6 +48,12 @@ var flagGroups = map[string][]flagGroup{
 		section("Storage and advanced options", "skink dedup --store corpus --memory 4GB texts",
 			"store", "config memory help"),
 	},
+	"tune": {
+		section("Labeled pairs", "skink tune --unit word --test testdata/judged.jsonl.zst testdata/pairs.jsonl",
+			"measure form unit shingle similarity test scores json", ""),
+		section("Corpora", "skink tune --corpus --svg schemes.svg testdata/site",
+			"corpus svg", "include exclude text-field id-field max-bad config help"),
+	},
 	"compare": {
 		section("What to compare", "skink compare --store docs https://example.org/a https://example.org/b",
 			"store allow-private", ""),

@@ -26,6 +26,10 @@ var tuneCommand = command{
 	args:  "[flags] PAIRS",
 	short: "find the best settings for labeled pairs",
 	setup: setupTune,
+	rules: []flagRule{
+		{"corpus", excludes, "measure,test,scores", "a corpus has no labeled pairs"},
+		{"svg,include,exclude,text-field,id-field,max-bad", modifies, "corpus", ""},
+	},
 }
 
 type tuneFlags struct {
@@ -37,6 +41,8 @@ type tuneFlags struct {
 	test, scores string                        // file names; "" means none
 	collections  map[string]*rivals.Collection // of the texts, by form
 	json         bool
+	corpus       bool         // measure candidates instead
+	texts        *corpusFlags // how the corpus is read
 }
 
 // triedForms, triedMeasures and triedShingles are the forms, the measures and the shingle lengths that skink tune tries by default.
@@ -65,6 +71,10 @@ func setupTune(flags *pflag.FlagSet) func(context.Context, Console, []string) er
 	isOutput(flags, "test", inputFile, "")
 	flags.StringVar(&f.scores, "scores", "", "`FILE` write PAIRS to this file, with the scores of each pair")
 	isOutput(flags, "scores", fileOutput, "")
+	flags.BoolVar(&f.corpus, "corpus", false, "PAIRS is a file or folder of texts, as of skink dedup: measure how many of their similar pairs the schemes of crawls find, and at what cost")
+	f.texts = addCorpusFlags(flags)
+	flags.String("svg", "", "`FILE` with --corpus: draw the result")
+	isOutput(flags, "svg", fileOutput, "")
 	flags.BoolVar(&f.json, "json", false, "print the result as a JSON object")
 	flags.Var(&list{kind: "NUMBER", commas: true, add: f.addSimilarity}, "similarity", "try only these similarities (default: 0.05 to 1 in steps of 0.01)")
 	return f.run
@@ -83,6 +93,9 @@ var measures = map[string]func(dedup.Comparison) float64{
 func (f *tuneFlags) run(ctx context.Context, con Console, args []string) error {
 	if err := standsAlone(con, args); err != nil {
 		return err
+	}
+	if f.corpus {
+		return f.measureCorpus(ctx, con, args[0])
 	}
 	if len(f.similarities) == 0 {
 		f.similarities = dedup.Thresholds()

@@ -40,6 +40,8 @@ type Matcher struct {
 	// be nil.
 	Done func(next int32)
 
+	Bytes int // size of the entries that Run compared, on disk
+
 	entries *Sorter
 }
 
@@ -80,7 +82,9 @@ func (m *Matcher) index(ctx context.Context) error {
 func (m *Matcher) sift(ctx context.Context, next int32) error {
 	all := m.entries
 	m.entries = &Sorter{}
-	return errors.Join(Sift(all.Size()/8, m.Room, all.From(ctx, next), m.entries.Add), all.Close())
+	err := Sift(all.Size()/8, m.Room, all.From(ctx, next), m.entries.Add)
+	m.Bytes = m.entries.Size()
+	return errors.Join(err, all.Close())
 }
 
 func (m *Matcher) join(ctx context.Context, next int32) error {
