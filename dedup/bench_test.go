@@ -71,16 +71,3 @@ func BenchmarkTextToSketch(b *testing.B) {
 		NewSketch(s)
 	}
 }
-
-func BenchmarkReadForm(b *testing.B) {
-	for _, form := range []Form{Plain, NoFunction} {
-		b.Run(form.String(), func(b *testing.B) {
-			var t Text
-			b.SetBytes(int64(len(english)))
-			b.ReportAllocs()
-			for b.Loop() {
-				t.ReadForm(english, form, "en")
-			}
-		})
-	}
-}

@@ -304,7 +304,7 @@ func TestSampledKeys(t *testing.T) {
 	words := tongues[0].words(rng, 20_000)
 	keys := func(words []string) []uint64 {
 		var text dedup.Text
-		rule.Read(&text, tongues[0].join(words), "")
+		text.ReadString(tongues[0].join(words))
 		return rule.Keys(nil, &text, nil)
 	}
 	all := keys(words)

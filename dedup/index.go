@@ -9,8 +9,6 @@ import (
 	"maps"
 	"slices"
 	"sync"
-
-	"skink/dedup/language"
 )
 
 // An Index is kept in memory, and judges each text against those added before it. A crawl judges
@@ -90,16 +88,11 @@ type subject struct {
 	keys   []uint64
 }
 
-// read takes much longer than judge, so callers should not hold x.mu. If the rule's form is not
-// Plain, read detects the language of the text, because the effect of the form depends on it.
+// read takes much longer than judge, so callers should not hold x.mu.
 func (x *Index) read(text string) (s subject) {
 	canon := x.canon.Get().(*Text)
 	defer x.canon.Put(canon)
-	lang := ""
-	if x.rule.Form != Plain {
-		lang, _ = language.Detect(text)
-	}
-	x.rule.Read(canon, text, lang)
+	canon.ReadString(text)
 	s.tokens, s.hash = canon.Len(), canon.Hash()
 	if !x.rule.Short(s.tokens) {
 		s.set = x.rule.Set(canon)

@@ -19,7 +19,7 @@ func bySearch(rule Rule, texts []string) (all []Verdict) {
 	var sketches []Sketch
 	for i, text := range texts {
 		var t Text
-		rule.Read(&t, text, "")
+		t.ReadString(text)
 		shingles := rule.Shingles(&t)
 		sketches = append(sketches, NewSketch(shingles))
 		sets = append(sets, NewSet(shingles))
@@ -144,24 +144,6 @@ func numbered(i int) string {
 		fmt.Fprintf(&b, "w%dn%d ", i, n)
 	}
 	return b.String()
-}
-
-// The form of words depends on their language, which the index must detect.
-func TestIndexForm(t *testing.T) {
-	rule, err := NewRule(.8, "bands", 5)
-	if err != nil {
-		t.Fatal(err)
-	}
-	const a = "The cats and the dogs were sitting in the house when it was raining, and nobody had been there to see them for a long time."
-	b := strings.NewReplacer("The cats", "Cats", "the dogs", "dogs", "the house", "a house", "for a long", "long").Replace(a)
-	for form, want := range map[Form]VerdictKind{Plain: Unique, NoFunction: Exact} {
-		rule.Form = form
-		x := NewIndex(rule)
-		x.Add("a", a)
-		if got := x.Match(b); got.Kind != want {
-			t.Errorf("%v: got %+v, want %s", form, got, want)
-		}
-	}
 }
 
 // If a template floods an index, only the first leaders under a key are compared.

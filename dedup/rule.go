@@ -25,11 +25,10 @@ const (
 	MaxVerifyWords = 1 << 20
 )
 
-// A Rule defines when pages are duplicates. Get one from [NewRule], and then change Form, Shingling, MinWords
+// A Rule defines when pages are duplicates. Get one from [NewRule], and then change Shingling, MinWords
 // or Contained if the defaults do not fit. The methods are for callers with an index of their own; for an
 // [Index], a rule is all that is needed.
 type Rule struct {
-	Form       Form      // selects words that are removed or changed before texts are compared
 	Shingling  Shingling // defines how the words are cut into shingles
 	Similarity float64   // the minimum resemblance of a near-duplicate to its leader, 0 to 1
 	MinWords   int       // a page with fewer words is thin: it is compared only with equal texts
@@ -41,7 +40,7 @@ type Rule struct {
 	Contained float64
 }
 
-// NewRule returns a rule with the form [Plain] and overlapping shingles of ten words. similarity is that of
+// NewRule returns a rule with overlapping shingles of ten words. similarity is that of
 // Rule.Similarity, at least [MinSimilarity] and at most 1. The scheme is "bands", unless you want to reproduce
 // "super" or "mega" of the literature. The errors are those of [ParseScheme].
 //
@@ -49,11 +48,8 @@ type Rule struct {
 // Shingling.K to 2 or 3, and lower the similarity: one changed word changes K shingles.
 func NewRule(similarity float64, scheme string, minWords int) (Rule, error) {
 	s, err := ParseScheme(scheme, similarity)
-	return Rule{Form: Plain, Shingling: DefaultShingling(), Similarity: similarity, MinWords: minWords, Scheme: s}, err
+	return Rule{Shingling: DefaultShingling(), Similarity: similarity, MinWords: minWords, Scheme: s}, err
 }
-
-// Read sets t to the canonical form of a text in the language lang under this rule.
-func (r Rule) Read(t *Text, text, lang string) { t.ReadForm(t.copied(text), r.Form, lang) }
 
 // Shingles returns the shingles of a text under this rule, in order and with repeats.
 func (r Rule) Shingles(t *Text) []uint64 { return r.Shingling.Append(nil, t) }
@@ -113,7 +109,7 @@ func (r Rule) Source(page Set, candidates []Candidate, runsOf func(Candidate) (S
 // Runs returns the set of three-word runs in a text, for [Rule.Contains]. The words come from plain
 // canonical text. Runs overwrites t.
 func Runs(t *Text, text string) Set {
-	t.Read(t.copied(text))
+	t.ReadString(text)
 	return t.Set(containedRun)
 }
 

@@ -47,7 +47,7 @@ type Text struct {
 	runes  []uint64 // reused by chars
 
 	shingles []uint64 // reused by Set
-	text     []byte   // reused by copied
+	text     []byte   // reused by ReadString
 
 	places []Span // position of each token in the text, if locate is set
 	locate bool   // Read records positions; see Locate
@@ -88,10 +88,10 @@ func (t *Text) Read(text []byte) {
 	}
 }
 
-// copied returns text as bytes, which are valid until the next call.
-func (t *Text) copied(text string) []byte {
+// ReadString is Read of a string.
+func (t *Text) ReadString(text string) {
 	t.text = append(t.text[:0], text...)
-	return t.text
+	t.Read(t.text)
 }
 
 // place records the bytes from start to end as the position of all tokens that have no position

@@ -33,20 +33,19 @@ func Thresholds() []float64 {
 	return all
 }
 
-// A Way is a combination of form, shingle and measure that [Tune] tries.
+// A Way is a combination of shingle and measure that [Tune] tries.
 type Way struct {
-	Form    string `json:"form"`
 	Unit    Unit   `json:"unit"`
 	Shingle int    `json:"shingle"` // in units; 0 for a measure that compares words
 	Measure string `json:"measure"`
 }
 
-// String returns the form, the unit, the shingle and the measure, such as "plain word 10 resemblance".
+// String returns the unit, the shingle and the measure, such as "word 10 resemblance".
 func (w Way) String() string {
 	if w.Shingle == 0 {
-		return fmt.Sprintf("%s %s %s", w.Form, w.Unit, w.Measure)
+		return fmt.Sprintf("%s %s", w.Unit, w.Measure)
 	}
-	return fmt.Sprintf("%s %s %d %s", w.Form, w.Unit, w.Shingle, w.Measure)
+	return fmt.Sprintf("%s %d %s", w.Unit, w.Shingle, w.Measure)
 }
 
 // A Tuned is the result of [Tune] for one [Way].

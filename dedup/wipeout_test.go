@@ -94,7 +94,7 @@ func componentsOf(texts []string, rule dedup.Rule) (components int) {
 	var canon dedup.Text
 	for i, text := range texts {
 		parent[i] = i
-		rule.Read(&canon, text, "")
+		canon.ReadString(text)
 		sketch := dedup.NewSketch(rule.Shingles(&canon))
 		for _, key := range rule.Scheme.Keys(nil, &sketch) {
 			other, met := first[key]
@@ -111,8 +111,8 @@ func componentsOf(texts []string, rule dedup.Rule) (components int) {
 
 func resemblanceOf(a, b string, rule dedup.Rule) float64 {
 	var x, y dedup.Text
-	rule.Read(&x, a, "")
-	rule.Read(&y, b, "")
+	x.ReadString(a)
+	y.ReadString(b)
 	return dedup.Resemblance(rule.Set(&x), rule.Set(&y))
 }
 

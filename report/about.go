@@ -52,9 +52,6 @@ func (a *About) settings() string {
 	if s.Contained > 0 {
 		line = fmt.Sprintf("rule containment, containment %v, ", s.Contained) + line
 	}
-	if s.Form != "" {
-		line += ", form " + s.Form
-	}
 	if a.Whole {
 		line += "; all pages compared with all others"
 	}

@@ -93,16 +93,16 @@ const (
 	maxDiffer = 1 << 20
 )
 
-// Beside aligns two texts with the given names word by word. It compares the words by which the rule compares the texts,
-// so differences in case and punctuation are ignored.
-func Beside(rule dedup.Rule, names, texts, langs [2]string) Sides {
+// Beside aligns two texts with the given names word by word. Differences in case and punctuation are
+// ignored.
+func Beside(names, texts [2]string) Sides {
 	s := Sides{Names: names, Rest: max(len(texts[0]), len(texts[1])) - maxBeside}
-	s.Rows, s.Words = align.Texts(sidesOf(rule, texts, langs, maxBeside))
+	s.Rows, s.Words = align.Texts(sidesOf(texts, maxBeside))
 	s.Rest = max(s.Rest, 0)
 	return s
 }
 
-func sidesOf(rule dedup.Rule, texts, langs [2]string, limit int) (a, b align.Side) {
+func sidesOf(texts [2]string, limit int) (a, b align.Side) {
 	var sides [2]align.Side
 	for i, text := range texts {
 		cut := len(text) > limit
@@ -111,13 +111,13 @@ func sidesOf(rule dedup.Rule, texts, langs [2]string, limit int) (a, b align.Sid
 		}
 		tokens := new(dedup.Text)
 		tokens.Locate()
-		rule.Read(tokens, text, langs[i])
+		tokens.ReadString(text)
 		sides[i] = align.Side{Text: text, Tokens: tokens, Cut: cut}
 	}
 	return sides[0], sides[1]
 }
 
 // Differ yields the differences between two texts, compared as in [Beside].
-func Differ(rule dedup.Rule, texts, langs [2]string) iter.Seq[align.Difference] {
-	return align.Differences(sidesOf(rule, texts, langs, maxDiffer))
+func Differ(texts [2]string) iter.Seq[align.Difference] {
+	return align.Differences(sidesOf(texts, maxDiffer))
 }

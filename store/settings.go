@@ -6,7 +6,7 @@ import (
 )
 
 // FormatVersion is the version of the format of records and Settings.
-const FormatVersion = 6
+const FormatVersion = 7
 
 // Settings determine how the pages of a store are read and compared. They are fixed when the store
 // is created, because sketches made with different settings cannot be compared.
@@ -15,7 +15,6 @@ type Settings struct {
 	Extractor  int     `json:"extractor"` // version of package extract
 	Tokenizer  int     `json:"tokenizer"` // dedup.TokenizerVersion of the program that created the store
 	Sketch     int     `json:"sketch"`    // dedup.SketchVersion of the program that created the store
-	Form       string  `json:"form"`      // words to drop or change before comparison; see dedup.ParseForm
 	Unit       string  `json:"unit"`      // unit of shingles: "word" or "char"
 	Shingle    int     `json:"shingle"`   // units per shingle
 	Similarity float64 `json:"similarity"`

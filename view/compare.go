@@ -15,7 +15,6 @@ type compareView struct {
 	Measures dedup.Comparison
 	Same     bool // whether the two texts have the same words
 	Beside   report.Sides
-	Form     string // form in which the crawl compared words; "" means unchanged
 	Missing  string // why the two texts cannot be compared; "" if they can
 }
 
@@ -51,18 +50,15 @@ func (v *View) comparePage(ctx context.Context, r *http.Request) (*screen, error
 	v.read(&a, texts[0])
 	v.read(&b, texts[1])
 	c.Measures = dedup.Compare(&a, &b, v.opt.Rule.Shingling)
-	if form := v.opt.Rule.Form; form != dedup.Plain {
-		c.Form = form.String()
-	}
 	c.Same = a.Hash() == b.Hash()
-	c.Beside = report.Beside(v.opt.Rule, [2]string{v.short(c.A.URL), v.short(c.B.URL)}, [2]string{texts[0].Text, texts[1].Text}, [2]string{c.A.Lang, c.B.Lang})
+	c.Beside = report.Beside([2]string{v.short(c.A.URL), v.short(c.B.URL)}, [2]string{texts[0].Text, texts[1].Text})
 	return s, nil
 }
 
 // maxCompared is the maximum number of bytes of each text that a request compares.
 const maxCompared = 1 << 20
 
-// read sets t to the words of a page's text, in the form in which the crawl's rule compares words.
+// read sets t to the words of the beginning of a page's text.
 func (v *View) read(t *dedup.Text, c *store.Content) {
-	v.opt.Rule.Read(t, c.Text[:min(len(c.Text), maxCompared)], c.Record.Lang)
+	t.ReadString(c.Text[:min(len(c.Text), maxCompared)])
 }

@@ -57,7 +57,7 @@ func idOf(url string) dedup.Hash { return dedup.HashOf([]byte(url)) }
 func entryOf(t testing.TB, p testPage, i int) *store.Entry {
 	t.Helper()
 	var text dedup.Text
-	rule(t).Read(&text, p.text, "en")
+	text.ReadString(p.text)
 	r := store.Record{
 		ID: idOf(p.url), URL: p.url, Title: p.title, Kind: store.Page, Judged: store.Judged{Verdict: dedup.Unique}, Status: 200, Lang: "en",
 		Fetch: store.Fetch{Words: text.Len(), Size: int64(len(p.text)), Depth: i % 7, Hash: text.Hash(), FetchedAt: time.Date(2026, 3, 1, 12, 0, i, 0, time.UTC)},

@@ -3,8 +3,7 @@ package language
 // Word forms. The functions below look at canonical text one word at a time.
 //
 // [FunctionWord] recognizes articles, pronouns, prepositions and other function words of a
-// language. [Elide] removes an article joined to the word by elision. Both are pure functions of a
-// language and one lower-cased token, with ' as its apostrophe.
+// language. It is a pure function of a language and one lower-cased token, with ' as its apostrophe.
 // The language is a code as [Primary] or [Detect] returns it. In an unknown language, no word is a
 // function word, and every word is returned unchanged.
 //

@@ -18,6 +18,7 @@ import (
 	"strings"
 
 	"skink/dedup"
+	"skink/dedup/language"
 	"skink/extract"
 )
 
@@ -84,9 +85,7 @@ type result struct {
 // zelenkovSegalovich is the system of Zelenkov and Segalovich, 2007: 84 minima of 10-word shingles
 // without function words, six super-shingles and fifteen mega-shingles.
 func zelenkovSegalovich(a, b *extract.Document) result {
-	var x, y dedup.Text
-	x.ReadForm([]byte(a.Text), dedup.NoFunction, a.Lang)
-	y.ReadForm([]byte(b.Text), dedup.NoFunction, b.Lang)
+	x, y := withoutFunctionWords(a), withoutFunctionWords(b)
 	sa, sb := x.Shingles(nil, 10), y.Shingles(nil, 10)
 	sketchA, sketchB := dedup.NewSketch(sa), dedup.NewSketch(sb)
 	superA, superB := dedup.Super(&sketchA), dedup.Super(&sketchB)
@@ -96,6 +95,21 @@ func zelenkovSegalovich(a, b *extract.Document) result {
 		r.score = dedup.Estimate(&sketchA, &sketchB)
 	}
 	return r
+}
+
+// withoutFunctionWords returns the text of a page without prepositions, conjunctions, particles, articles and pronouns.
+func withoutFunctionWords(d *extract.Document) *dedup.Text {
+	var all dedup.Text
+	all.ReadString(d.Text)
+	var left []string
+	for i := range all.Len() {
+		if word := all.Token(i); !language.FunctionWord(d.Lang, word) {
+			left = append(left, word)
+		}
+	}
+	text := new(dedup.Text)
+	text.ReadString(strings.Join(left, " "))
+	return text
 }
 
 // kShingles is Jaccard's coefficient of the sets of shingles.

@@ -30,7 +30,7 @@ type Corpus struct {
 func Read(ctx context.Context, in *corpus.Inputs, rule dedup.Rule, bytes int64, opt ingest.FileOptions) (*Corpus, error) {
 	c := &Corpus{room: join.Room(bytes/2, 0)}
 	known := map[dedup.Hash]bool{}
-	ask := extract.Options{SkipLang: rule.Form == dedup.Plain}
+	ask := extract.Options{SkipLang: true}
 	err := ingest.EachRecord(ctx, in.Records(ctx), nil, bytes, func(ctx context.Context, r *corpus.Record) (func() error, error) {
 		t, err := ingest.TextOf(ctx, r, ask)
 		r.Drop()
@@ -47,7 +47,7 @@ func Read(ctx context.Context, in *corpus.Inputs, rule dedup.Rule, bytes int64, 
 			return func() error { c.NoText++; return nil }, nil
 		}
 		var text dedup.Text
-		rule.Read(&text, t.Doc.Text, t.Doc.Lang)
+		text.ReadString(t.Doc.Text)
 		if rule.Short(text.Len()) {
 			return func() error { c.Thin++; return nil }, nil
 		}

@@ -122,7 +122,6 @@ func (f *compareFlags) print(ctx context.Context, con Console, c *sideBySide) er
 type sideBySide struct {
 	A       side       `json:"a"`
 	B       side       `json:"b"`
-	Form    string     `json:"form"`
 	Unit    dedup.Unit `json:"unit"`
 	Shingle int        `json:"shingle"`
 	dedup.Comparison
@@ -159,13 +158,13 @@ type passage struct {
 
 func compare(p pair, rule dedup.Rule) *sideBySide {
 	s := rule.Shingling
-	c := &sideBySide{Form: rule.Form.String(), Unit: s.Unit, Shingle: s.K, Similarity: rule.Similarity, rule: rule}
-	c.A.read(p.names[0], p.docs[0], rule)
-	c.B.read(p.names[1], p.docs[1], rule)
+	c := &sideBySide{Unit: s.Unit, Shingle: s.K, Similarity: rule.Similarity, rule: rule}
+	c.A.read(p.names[0], p.docs[0])
+	c.B.read(p.names[1], p.docs[1])
 	c.Comparison = dedup.Compare(&c.A.canon, &c.B.canon, s)
 	c.A.Shingles, c.B.Shingles = c.ShinglesA, c.ShinglesB
 	c.Verdict = c.verdict(rule)
-	c.left(p, rule)
+	c.left(p)
 	c.Doubtful = (c.Verdict == dedup.Exact || c.Verdict == dedup.Near) && c.LeftDiffers > rule.MinWords
 	c.Remark = c.remark()
 	c.Passages = c.passages(s)
@@ -175,10 +174,10 @@ func compare(p pair, rule dedup.Rule) *sideBySide {
 // left sets LeftDiffers and leftSays. For pages of a store, only the hashes and word counts of the
 // left-out texts are known. If the hashes differ, left sets LeftDiffers to the larger count, which
 // is an upper bound on the number of words that differ.
-func (c *sideBySide) left(p pair, rule dedup.Rule) {
+func (c *sideBySide) left(p pair) {
 	a, b := p.records[0], p.records[1]
 	if a == nil || b == nil {
-		c.LeftDiffers = leftDiffers(p.docs, rule)
+		c.LeftDiffers = leftDiffers(p.docs)
 		c.leftSays = "the pages differ in text that was not extracted (" + report.Counted(c.LeftDiffers, "word") + ")"
 		return
 	}
@@ -190,12 +189,12 @@ func (c *sideBySide) left(p pair, rule dedup.Rule) {
 
 // leftDiffers returns the number of words that extraction left out of one page but not the other.
 // It counts in both directions and returns the larger count.
-func leftDiffers(docs [2]*extract.Document, rule dedup.Rule) int {
+func leftDiffers(docs [2]*extract.Document) int {
 	var only [2]int
 	count := map[string]int{}
 	for i, sign := range []int{1, -1} {
 		var t dedup.Text
-		rule.Read(&t, docs[i].Left, docs[i].Lang)
+		t.ReadString(docs[i].Left)
 		for k := range t.Len() {
 			count[t.Token(k)] += sign
 		}
@@ -210,9 +209,9 @@ func leftDiffers(docs [2]*extract.Document, rule dedup.Rule) int {
 	return max(only[0], only[1])
 }
 
-func (s *side) read(name string, doc *extract.Document, rule dedup.Rule) {
+func (s *side) read(name string, doc *extract.Document) {
 	s.canon.Locate()
-	rule.Read(&s.canon, doc.Text, doc.Lang)
+	s.canon.ReadString(doc.Text)
 	s.Name, s.Title, s.Lang, s.text = name, doc.Title, doc.Lang, doc.Text
 	s.Characters, s.Words, s.Hash = utf8.RuneCount(s.canon.Bytes()), s.canon.Len(), s.canon.Hash()
 }

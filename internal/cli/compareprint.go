@@ -71,11 +71,7 @@ func (c *sideBySide) shingles() string {
 	if c.Unit == dedup.Chars {
 		noun = "character"
 	}
-	text := "shingles of " + report.Counted(c.Shingle, noun)
-	if c.Form != dedup.Plain.String() {
-		text += ", form " + c.Form
-	}
-	return text
+	return "shingles of " + report.Counted(c.Shingle, noun)
 }
 
 // Limits of printPassages: the number of passages, and the length of each in characters.
@@ -111,6 +107,6 @@ func (c *sideBySide) printHTML(w io.Writer) error {
 		*sideBySide
 		Rows   []row
 		Beside report.Sides
-	}{c, c.rows(), report.Beside(c.rule, [2]string{c.A.Name, c.B.Name}, [2]string{c.A.text, c.B.text}, [2]string{c.A.Lang, c.B.Lang})})
+	}{c, c.rows(), report.Beside([2]string{c.A.Name, c.B.Name}, [2]string{c.A.text, c.B.text})})
 	return keepFirst(err, guard.Flush())
 }

@@ -45,7 +45,6 @@ func TestUse(t *testing.T) {
 		{"crawl --recrawl 7d --recrawl-min 2h", "--recrawl-min requires --recrawl due"},
 		{"crawl --recrawl due --recrawl-min 2h", ""},
 		{"crawl --log-urls --log-format json --quiet", "--log-urls and --quiet cannot be used together"},
-		{"crawl --rule containment --form nofunction", "--rule containment and --form cannot be used together: texts are compared unchanged"},
 		{"dedup --pairs --config FILE --keep first x", ""},
 		{"dedup --pairs --config FILE x", "--keep (FILE:6) and --pairs cannot be used together: no text is kept or dropped"},
 		{"dedup --pairs --top 3 x", "--pairs and --top cannot be used together: no report is printed"},

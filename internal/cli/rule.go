@@ -42,12 +42,11 @@ func (r *ruleFlags) addDocumentsFlag(flags *pflag.FlagSet, on bool) {
 // ruleRules are the rules about the flags of addRuleFlags.
 var ruleRules = []flagRule{
 	{"containment", modifies, "rule=containment", ""},
-	{"rule=containment", excludes, "form", "texts are compared unchanged"},
 }
 
 // ruleFlagNames are the names of all flags in ruleFlags. The store keeps their values, so the
 // command that continues a crawl need not repeat them.
-var ruleFlagNames = []string{"rule", "containment", "similarity", "shingle", "unit", "form", "scheme", "min-words", "markdown", "images", "links", "documents", "on-duplicate"}
+var ruleFlagNames = []string{"rule", "containment", "similarity", "shingle", "unit", "scheme", "min-words", "markdown", "images", "links", "documents", "on-duplicate"}
 
 func addRuleFlags(flags *pflag.FlagSet) *ruleFlags {
 	r := &ruleFlags{flags: flags, links: true, set: session.DefaultSettings(), rule: byResemblance, containment: defaultContainment, onDuplicate: session.Tag}
@@ -58,7 +57,6 @@ func addRuleFlags(flags *pflag.FlagSet) *ruleFlags {
 	flags.Var(ratio(&r.containment, math.SmallestNonzeroFloat64, "a number above 0 and at most 1"), "containment", "with --rule containment: an earlier page must contain at least this share (up to 1) of a page's three-word runs")
 	flags.Var(whole(&set.Shingle, math.MinInt, ""), "shingle", "compare pages by runs of this many words or characters (shingles)")
 	flags.Var(oneOf(&set.Unit, string(dedup.Words), string(dedup.Chars)), "unit", "compare pages by runs of words (word) or runs of characters (char)")
-	flags.StringVar(&set.Form, "form", set.Form, "`FORM` change words before comparing: plain (no change) or nofunction (drop function words)")
 	flags.Var(oneOf(&set.Scheme, "bands", "super", "mega"), "scheme", "use MinHash bands (bands), super-shingles (super) or mega-shingles (mega) to choose the pairs of pages to compare")
 	flags.Var(whole(&set.MinWords, 0, "0 or more; 0 compares every page with at least one word"), "min-words", "do not compare pages with fewer words than this; they get the verdict thin")
 	return r
@@ -102,7 +100,6 @@ func (r *ruleFlags) over(has store.Settings) store.Settings {
 		"similarity": func() { has.Similarity = given.Similarity },
 		"shingle":    func() { has.Shingle = given.Shingle },
 		"unit":       func() { has.Unit = given.Unit },
-		"form":       func() { has.Form = given.Form },
 		"scheme":     func() { has.Scheme = given.Scheme },
 		"min-words":  func() { has.MinWords = given.MinWords },
 	} {

@@ -195,8 +195,8 @@ func settingsLine(set *store.Settings) string {
 	if set.Contained > 0 {
 		rule = fmt.Sprintf("--rule containment --containment %v ", set.Contained)
 	}
-	return rule + fmt.Sprintf("--similarity %v --scheme %s --shingle %d --unit %s --form %s --min-words %d --links %s --documents %s --on-duplicate %s%s",
-		set.Similarity, set.Scheme, set.Shingle, set.Unit, set.Form, set.MinWords, session.OnOff(!set.NoLinks), session.OnOff(set.Documents != 0), session.OnDuplicate(set.SkipTexts), markdown)
+	return rule + fmt.Sprintf("--similarity %v --scheme %s --shingle %d --unit %s --min-words %d --links %s --documents %s --on-duplicate %s%s",
+		set.Similarity, set.Scheme, set.Shingle, set.Unit, set.MinWords, session.OnOff(!set.NoLinks), session.OnOff(set.Documents != 0), session.OnDuplicate(set.SkipTexts), markdown)
 }
 
 func (f *storeFlags) drop(ctx context.Context, con Console, name string) error {

@@ -33,23 +33,21 @@ var tuneCommand = command{
 }
 
 type tuneFlags struct {
-	forms        *list
 	units        []dedup.Unit
 	shingles     []int // empty means triedShingles
 	measures     *list
-	similarities []float64                     // in ascending order
-	test, scores string                        // file names; "" means none
-	collections  map[string]*rivals.Collection // of the texts, by form
+	similarities []float64         // in ascending order
+	test, scores string            // file names; "" means none
+	collection   rivals.Collection // of all texts
 	json         bool
 	corpus       bool         // measure candidates instead
 	texts        *corpusFlags // how the corpus is read
 }
 
-// triedForms, triedMeasures and triedShingles are the forms, the measures and the shingle lengths that skink tune tries by default.
+// triedMeasures and triedShingles are the measures and the shingle lengths that skink tune tries by default.
 // A word has five or six characters, so the lengths in characters cover about the same range as
 // those in words.
 var (
-	triedForms    = []string{"plain", "nofunction"}
 	triedMeasures = []string{"resemblance", "estimate", "containment", "super", "mega"}
 	triedShingles = map[dedup.Unit][]int{
 		dedup.Words: {1, 2, 3, 4, 5, 6, 8, 10, 12},
@@ -59,11 +57,9 @@ var (
 
 func setupTune(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
 	f := &tuneFlags{
-		forms:    &list{kind: "stringArray", words: triedForms, add: checkForm},
 		units:    []dedup.Unit{dedup.Words, dedup.Chars},
 		measures: &list{kind: "stringSlice", words: triedMeasures, commas: true, add: checkMeasure},
 	}
-	flags.Var(f.forms, "form", "`FORM` try only this form, as in skink crawl --form (repeatable)")
 	flags.Var(several(&f.units, f.units), "unit", "`word|char` try only shingles that consist of words (word) or of characters (char) (repeatable)")
 	flags.Var(&list{kind: "N", commas: true, add: f.addShingle}, "shingle", "try only shingles of these lengths, separated by commas (default: 1 to 12 words, 4 to 50 characters)")
 	flags.Var(f.measures, "measure", "`MEASURE` try only this measure of similarity (repeatable)")
@@ -126,9 +122,6 @@ func (f *tuneFlags) tune(ctx context.Context, con Console, name string) (*tuning
 	}
 	f.collect(pairs)
 	ways := f.ways()
-	if len(ways) == 0 {
-		return nil, usagef("--measure spotsigs needs function words: add --form plain")
-	}
 	scores, err := f.score(ctx, pairs, ways)
 	if err != nil {
 		return nil, err
@@ -169,27 +162,17 @@ func (f *tuneFlags) tune(ctx context.Context, con Console, name string) (*tuning
 	return result, ctx.Err()
 }
 
-// collect counts the words of all texts, for each form, for the measures of words.
+// collect counts the words of all texts, for the measures of words.
 func (f *tuneFlags) collect(pairs []labelledPair) {
 	texts := map[string]*extract.Document{}
 	for _, p := range pairs {
 		texts[p.A.Text], texts[p.B.Text] = p.A, p.B
 	}
-	f.collections = map[string]*rivals.Collection{}
 	var text dedup.Text
-	for _, name := range f.forms.words {
-		form, _ := dedup.ParseForm(name) // checked by the flag
-		f.collections[name] = &rivals.Collection{}
-		for _, d := range texts {
-			text.ReadForm([]byte(d.Text), form, d.Lang)
-			f.collections[name].Add(&text)
-		}
+	for _, d := range texts {
+		text.ReadString(d.Text)
+		f.collection.Add(&text)
 	}
-}
-
-func checkForm(name string) error {
-	_, err := dedup.ParseForm(name)
-	return err
 }
 
 func checkMeasure(name string) error {
@@ -220,17 +203,14 @@ func (f *tuneFlags) addSimilarity(text string) error {
 	return nil
 }
 
-// ways returns the combinations in the order in which compare returns their scores. Measures of words are tried once for
-// each form. Spots begin with function words, so they need a form that keeps them.
+// ways returns the combinations in the order in which compare returns their scores. Measures of words are tried once.
 func (f *tuneFlags) ways() (ways []dedup.Way) {
-	for _, form := range f.forms.words {
-		for i, s := range f.shinglings() {
-			for _, m := range f.measures.words {
-				if rivals.WordMeasures[m] == nil {
-					ways = append(ways, dedup.Way{Form: form, Unit: s.Unit, Shingle: s.K, Measure: m})
-				} else if i == 0 && (m != "spotsigs" || form == dedup.Plain.String()) {
-					ways = append(ways, dedup.Way{Form: form, Unit: dedup.Words, Measure: m})
-				}
+	for i, s := range f.shinglings() {
+		for _, m := range f.measures.words {
+			if rivals.WordMeasures[m] == nil {
+				ways = append(ways, dedup.Way{Unit: s.Unit, Shingle: s.K, Measure: m})
+			} else if i == 0 {
+				ways = append(ways, dedup.Way{Unit: dedup.Words, Measure: m})
 			}
 		}
 	}
@@ -275,22 +255,19 @@ func (f *tuneFlags) compare(ctx context.Context, p labelledPair, ways []dedup.Wa
 	var a, b dedup.Text
 	var c dedup.Comparison
 	var before dedup.Way
+	a.ReadString(p.A.Text)
+	b.ReadString(p.B.Text)
 	for _, w := range ways {
 		if ctx.Err() != nil {
 			return nil
 		}
-		if w.Form != before.Form {
-			form, _ := dedup.ParseForm(w.Form) // checked by the flag
-			a.ReadForm([]byte(p.A.Text), form, p.A.Lang)
-			b.ReadForm([]byte(p.B.Text), form, p.B.Lang)
-		}
 		s := dedup.Shingling{Unit: w.Unit, K: w.Shingle}
-		if before.Measure = w.Measure; w.Shingle > 0 && w != before { // another form or shingling
+		if before.Measure = w.Measure; w.Shingle > 0 && w != before { // another shingling
 			c = dedup.Compare(&a, &b, s)
 		}
 		score := 0.0
 		if ofWords := rivals.WordMeasures[w.Measure]; ofWords != nil {
-			score = ofWords(f.collections[w.Form], rivals.Doc{Text: &a, Lang: p.A.Lang}, rivals.Doc{Text: &b, Lang: p.B.Lang})
+			score = ofWords(&f.collection, rivals.Doc{Text: &a, Lang: p.A.Lang}, rivals.Doc{Text: &b, Lang: p.B.Lang})
 		} else if rival := rivals.Measures[w.Measure]; rival != nil {
 			score = rival(s.Append(nil, &a), s.Append(nil, &b))
 		} else {

@@ -49,10 +49,10 @@ func (f *tuneFlags) measureCorpus(ctx context.Context, con Console, name string)
 	return result.WriteText(con.Out, read.rest())
 }
 
-// oneRule returns the rule of the flags, which name one form and one length of shingles at most.
+// oneRule returns the rule of the flags, which name one length of shingles at most.
 func (f *tuneFlags) oneRule() (dedup.Rule, error) {
-	if len(f.shingles) > 1 || f.forms.given && len(f.forms.words) > 1 {
-		return dedup.Rule{}, usagef("--corpus measures one --form and one --shingle at a time")
+	if len(f.shingles) > 1 {
+		return dedup.Rule{}, usagef("--corpus measures one --shingle at a time")
 	}
 	if len(f.similarities) == 0 {
 		f.similarities = corpusSimilarities
@@ -61,7 +61,6 @@ func (f *tuneFlags) oneRule() (dedup.Rule, error) {
 	if err != nil {
 		return rule, usageError{Err: err}
 	}
-	rule.Form, _ = dedup.ParseForm(f.forms.words[0]) // checked by the flag
 	rule.Shingling.Unit = f.units[0]
 	if len(f.shingles) > 0 {
 		rule.Shingling.K = f.shingles[0]

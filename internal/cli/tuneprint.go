@@ -56,7 +56,7 @@ func (t *tuning) first(is func(dedup.Way) bool) *dedup.Tuned {
 func (t *tuning) recommended(differ func(first, second func(dedup.Way) bool) dedup.Difference) *dedup.Tuned {
 	crawled := func(w dedup.Way) bool { return w.Measure == comparedBy }
 	words := func(w dedup.Way) bool {
-		return crawled(w) && w.Form == dedup.Plain.String() && w.Unit == dedup.Words
+		return crawled(w) && w.Unit == dedup.Words
 	}
 	usual := func(w dedup.Way) bool { return words(w) && w.Shingle == dedup.DefaultShingle }
 	for _, simpler := range []func(dedup.Way) bool{usual, words} {
@@ -110,7 +110,7 @@ func (t *tuning) printRecommendation(w io.Writer) {
 	r := t.Recommendation
 	name := "similarity"
 	if r.Measure == comparedBy {
-		fmt.Fprintf(w, "recommended: --form %s --unit %s --shingle %d --similarity %v\n", r.Form, r.Unit, r.Shingle, r.Threshold)
+		fmt.Fprintf(w, "recommended: --unit %s --shingle %d --similarity %v\n", r.Unit, r.Shingle, r.Threshold)
 	} else {
 		name = r.Measure
 		fmt.Fprintf(w, "best: %s; pages with a score of at least %v are duplicates; crawls compare pages by resemblance only\n", r.Way, r.Threshold)

@@ -156,7 +156,7 @@ func urlOf(pages []page, id dedup.Hash) string {
 func shinglesOf(rule dedup.Rule, pages []page, url string) dedup.Set {
 	i := slices.IndexFunc(pages, func(p page) bool { return p.url == url })
 	var text dedup.Text
-	rule.Read(&text, pages[i].text, "en")
+	text.ReadString(pages[i].text)
 	return rule.Set(&text)
 }
 

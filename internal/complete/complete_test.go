@@ -93,7 +93,7 @@ func canonical(p page, to string) page {
 // entry returns the store entry of a page.
 func (p page) entry(rule dedup.Rule) *store.Entry {
 	var canon dedup.Text
-	rule.Read(&canon, p.text, "en")
+	canon.ReadString(p.text)
 	e := &store.Entry{Record: store.Record{
 		ID: dedup.HashOf([]byte(p.url)), URL: p.url, Kind: store.Page, Judged: store.Judged{Verdict: p.verdict,
 			NoText: p.noText},

@@ -38,7 +38,7 @@ type excerpts struct {
 // known when its excerpts are sought, as if all were in memory.
 func findExcerpts(ctx context.Context, w *Whole, similarities []float64) (found *join.Taken, err error) {
 	w.progress.all = containedSteps
-	runs := func(canon *dedup.Text, p wording) dedup.Set { return dedup.Runs(canon, p.text) }
+	runs := func(canon *dedup.Text, text string) dedup.Set { return dedup.Runs(canon, text) }
 	x := &excerpts{texts{w: w, of: runs, sets: join.NewCache()}, join.NewOccurrences(w.words, w.room()/2)}
 	err = x.Each(ctx, func(_ int32, runs dedup.Set) error {
 		x.order.Count(runs)

@@ -35,36 +35,33 @@ func (w *Whole) counted(take func(int32, dedup.Set) error) func(int32, dedup.Set
 // readAll calls shingle for each text for which done is false, and passes the resulting shingles to
 // take. The order of texts is arbitrary, and calls of take do not overlap. When readAll returns,
 // done is true for all texts.
-func (w *Whole) readAll(ctx context.Context, done []bool, shingle func(canon *dedup.Text, p wording) dedup.Set, take func(i int32, s dedup.Set) error) error {
+func (w *Whole) readAll(ctx context.Context, done []bool, shingle func(canon *dedup.Text, text string) dedup.Set, take func(i int32, s dedup.Set) error) error {
 	workers, ctx := errgroup.WithContext(ctx)
 	workers.SetLimit(max(1, runtime.GOMAXPROCS(0)/2)) // half of the processors, because other goroutines read texts and run take
 	canons := sync.Pool{New: func() any { return new(dedup.Text) }}
 	var taking sync.Mutex // serializes calls of take
-	one := func(i int, p wording) error {
+	one := func(i int, text string) error {
 		canon := canons.Get().(*dedup.Text)
-		s := shingle(canon, p)
+		s := shingle(canon, text)
 		canons.Put(canon)
 		taking.Lock()
 		defer taking.Unlock()
 		return take(int32(i), s)
 	}
-	err := w.passOver(ctx, done, func(i int, p wording) error {
+	err := w.passOver(ctx, done, func(i int, text string) error {
 		if w.sparing {
-			return one(i, p)
+			return one(i, text)
 		}
-		workers.Go(func() error { return one(i, p) }) // waits for a worker
+		workers.Go(func() error { return one(i, text) }) // waits for a worker
 		return ctx.Err()
 	})
 	return cmp.Or(workers.Wait(), err)
 }
 
-// A wording is the text of a page, and its language.
-type wording struct{ text, lang string }
-
 // passOver yields the texts for which done is false, in the order of the store, which is the
 // fastest way to read them. If a page's position in the store has changed in the meantime, its text
 // comes at the end.
-func (w *Whole) passOver(ctx context.Context, done []bool, yield func(i int, p wording) error) error {
+func (w *Whole) passOver(ctx context.Context, done []bool, yield func(i int, text string) error) error {
 	for page, err := range w.Reader.Changes(ctx, "", store.WantText) {
 		if err := cmp.Or(err, ctx.Err()); err != nil {
 			return err
@@ -78,7 +75,7 @@ func (w *Whole) passOver(ctx context.Context, done []bool, yield func(i int, p w
 			continue
 		}
 		done[i] = true
-		if err := yield(int(i), wording{page.Text, page.Record.Lang}); err != nil {
+		if err := yield(int(i), page.Text); err != nil {
 			return err
 		}
 	}
@@ -100,16 +97,16 @@ func (w *Whole) passOver(ctx context.Context, done []bool, yield func(i int, p w
 
 // read returns the text of a page. The text is "" if it is no longer stored, because the page was
 // visited or judged again since the comparison began.
-func (w *Whole) read(ctx context.Context, page int32) (wording, error) {
+func (w *Whole) read(ctx context.Context, page int32) (string, error) {
 	pages, err := w.Reader.Pages(ctx, w.pages.ids[page:page+1], store.WantText)
 	if err != nil {
-		return wording{}, err
+		return "", err
 	}
 	switch now := pages[0]; {
 	case now != nil && now.Kept:
-		return wording{now.Text, now.Record.Lang}, nil
+		return now.Text, nil
 	case now == nil || now.Record.Kind != store.Page || now.Record.NoText || now.Record.Words == 0:
-		return wording{}, nil
+		return "", nil
 	}
-	return wording{}, fmt.Errorf("read the text of %s: %w", pages[0].Record.URL, store.ErrCorrupt)
+	return "", fmt.Errorf("read the text of %s: %w", pages[0].Record.URL, store.ErrCorrupt)
 }

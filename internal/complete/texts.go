@@ -12,7 +12,7 @@ import (
 // [join.Source].
 type texts struct {
 	w     *Whole
-	of    func(*dedup.Text, wording) dedup.Set
+	of    func(*dedup.Text, string) dedup.Set
 	sets  *join.Cache
 	canon dedup.Text
 }
@@ -86,7 +86,7 @@ func (t *texts) Set(ctx context.Context, i int32) (dedup.Set, error) {
 	return s, nil
 }
 
-func (w *Whole) shinglesOf(canon *dedup.Text, p wording) dedup.Set {
-	w.rule.Read(canon, p.text, p.lang)
+func (w *Whole) shinglesOf(canon *dedup.Text, text string) dedup.Set {
+	canon.ReadString(text)
 	return w.rule.Set(canon)
 }

@@ -178,7 +178,7 @@ type finder struct {
 func (f *finder) find(text string) {
 	f.items, f.spans = f.items[:0], f.spans[:0]
 	f.search++
-	dedup.Rule{}.Read(&f.words, text, "")
+	f.words.ReadString(text)
 	for _, x := range []*index{&f.long, &f.short} {
 		if f.words.Len() < x.words || len(x.starts) == 0 {
 			continue

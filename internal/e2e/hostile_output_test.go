@@ -90,7 +90,7 @@ func TestHostileOutput(t *testing.T) {
 		{"compare", "--check", a, web + "/late"}, {"compare", a, tlsWeb + "/"}, {"compare", a, hostile}, {"compare", "--unit", hostile, a, b},
 		{"extract", a}, {"extract", "--json", a, b}, {"extract", hostile},
 		{"dedup", a, b, lines}, {"dedup", "--format", "json", "."}, {"dedup", "--format", "csv", "."}, {"dedup", "--pairs", a, b, lines}, {"dedup", hostile},
-		{"dedup", "--form", hostile, a},
+		{"dedup", "--unit", hostile, a},
 		{"crawl", "--config", hostile}, {"crawl", "--config", a}, {"crawl", "--config", settings},
 		{"crawl", "--proxy", hostile, web + "/"}, {"crawl", "--ca-file", hostile, web + "/"},
 		{"control", hostile}, {"control", "block", hostile, "--reason", hostile}, {"control", "exclude", hostile}, {"control", "delay", hostile, hostile}, {"control", "add", hostile},

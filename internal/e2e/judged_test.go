@@ -69,9 +69,8 @@ func judgedPairs(t *testing.T) (pairs []judgedPair) {
 
 func scoreOf(p judgedPair, words int) float64 {
 	var a, b dedup.Text
-	form, _ := dedup.ParseForm("plain")
-	a.ReadForm([]byte(p.A), form, "")
-	b.ReadForm([]byte(p.B), form, "")
+	a.ReadString(p.A)
+	b.ReadString(p.B)
 	return dedup.Compare(&a, &b, dedup.Shingling{Unit: dedup.Words, K: words}).Resemblance
 }
 

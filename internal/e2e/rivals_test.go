@@ -13,7 +13,7 @@ import (
 
 // TestRivalFigures computes the table of docs/duplicates.md about measures of the literature.
 func TestRivalFigures(t *testing.T) {
-	out, _ := run(t, "tune", "--form", "plain", "--unit", "word", "--shingle", "3,10", "--json",
+	out, _ := run(t, "tune", "--unit", "word", "--shingle", "3,10", "--json",
 		"--measure", "resemblance,containment,super,mega,simhash,winnowing,cosine,i-match,spotsigs", filepath.Join("testdata", "judged.jsonl.zst"))
 	var result struct{ Tried []dedup.Tuned }
 	if err := json.Unmarshal([]byte(out), &result); err != nil {

@@ -95,7 +95,7 @@ func checkCommitters(t *testing.T, s store.Store, rule dedup.Rule, pages int) {
 			led++
 			continue
 		}
-		rule.Read(&canon, page.Text, r.Lang)
+		canon.ReadString(page.Text)
 		set := rule.Set(&canon)
 		for _, key := range rule.Scheme.Keys(nil, page.Sketch) {
 			for _, other := range byKey[key] {

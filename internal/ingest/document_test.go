@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"skink/crawler"
-	"skink/dedup"
 	"skink/document"
 	"skink/frontier"
 	"skink/internal/corpus"
@@ -77,25 +76,22 @@ func incomplete() []byte {
 	return b.Bytes()
 }
 
-// The language of plain text is not detected if the store is temporary and the form changes no
-// words. The language of HTML is always detected, because a page that declares a wrong language
+// The language of plain text is not detected if the store is temporary. The language of HTML is always detected, because a page that declares a wrong language
 // ranks lower among its copies.
 func TestLanguageOfFiles(t *testing.T) {
 	const german = "Der Hund läuft über die Straße, und die Katze ist in dem Haus, in dem sie seit einem Jahr mit uns auf dem Land wohnt."
 	for _, test := range []struct {
 		name      string
 		temporary bool
-		form      dedup.Form
 		kind      string
 		want      string
 	}{
-		{"kept", false, dedup.Plain, "text/plain", "de"},
-		{"temporary", true, dedup.Plain, "text/plain", ""},
-		{"temporary, without function words", true, dedup.NoFunction, "text/plain", "de"},
-		{"temporary page", true, dedup.Plain, "text/html", "de"},
+		{"kept", false, "text/plain", "de"},
+		{"temporary", true, "text/plain", ""},
+		{"temporary page", true, "text/html", "de"},
 	} {
 		opt := testOptions(t)
-		opt.Temporary, opt.Rule.Form = test.temporary, test.form
+		opt.Temporary = test.temporary
 		f := &file{from: &corpus.Record{Input: "a", Raw: []byte("<html lang=en><p>" + german), Type: test.kind}}
 		if test.kind == "text/plain" {
 			f.from.Raw = []byte(german)

@@ -143,7 +143,7 @@ func New(ctx context.Context, s PipelineStore, opt Options) (*Pipeline, error) {
 		soft:    softPages{store: pages, book: opt.Learn, answers: lru.New[answerOf](softAnswersKept, (*softAnswer).weigh)},
 		hours:   hours{store: pages, goneAfter: opt.GoneAfter, hosts: map[string]*hour{}},
 		judge:   judge{store: pages, opt: opt, leaders: newLeaderCache(s, opt.Rule, parts.Leaders), posting: dedup.MaxPosting},
-		lessons: lessons{store: pages, book: opt.Learn, rule: opt.Rule, shared: opt.Shared},
+		lessons: lessons{store: pages, book: opt.Learn, shared: opt.Shared},
 		counts:  counts{all: tally, began: time.Now(), shared: opt.Shared, missed: map[[2]string]int{}},
 	}
 	p.elections.judge, p.elections.counts, p.elections.lessons = &p.judge, &p.counts, &p.lessons

@@ -65,7 +65,7 @@ func (c *leaderCache) get(ctx context.Context, met []store.Leader) ([]*leader, e
 	for i, page := range pages {
 		m := met[missing[i]]
 		if page != nil && page.Kept && page.Record.Hash == m.Hash {
-			canon, done := canonical(&c.rule, page.Text, page.Record.Lang)
+			canon, done := canonical(page.Text)
 			l := &leader{url: page.Record.URL, set: c.rule.Set(canon)}
 			if c.rule.Contained > 0 {
 				l.runs = dedup.Runs(canon, page.Text)

@@ -46,8 +46,7 @@ const learnedName = "learned"
 type lessons struct {
 	store  pageStore
 	book   *learn.Book // nil if the crawl does not learn
-	rule   dedup.Rule
-	shared bool // other workers also write to the store
+	shared bool        // other workers also write to the store
 
 	mu  sync.Mutex
 	now *sync.WaitGroup // guarded by mu: counts the commits begun since the last call to await that are not done yet
@@ -108,7 +107,7 @@ func (l *lessons) replay(ctx context.Context, since, host string, soft *softPage
 
 // said returns the hashes that the book compares, for the text of a stored page.
 func (l *lessons) said(r *store.Record, text string) learn.Text {
-	canon, done := canonical(&l.rule, text, r.Lang)
+	canon, done := canonical(text)
 	defer done()
 	return learn.TextOf(text, canon.Numbers())
 }

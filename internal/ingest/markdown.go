@@ -1,7 +1,6 @@
 package ingest
 
 import (
-	"skink/dedup"
 	"skink/extract"
 	"skink/extract/selector"
 	"skink/frontier"
@@ -19,7 +18,7 @@ func (opt *Options) extracting(tree int64, url string) extract.Options {
 	return extract.Options{
 		Select: rules,
 		Tree:   tree, Markdown: opt.Markdown != store.NoMarkdown, Embeds: !opt.NoLinks || opt.Requisites, Requisites: opt.Requisites,
-		Markup: true, Anchors: opt.Anchors && !opt.NoLinks, SkipLang: opt.Temporary && opt.Rule.Form == dedup.Plain,
+		Markup: true, Anchors: opt.Anchors && !opt.NoLinks, SkipLang: opt.Temporary,
 	}
 }
 

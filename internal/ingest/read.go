@@ -254,7 +254,7 @@ func (opt *Options) read(ctx context.Context, page *crawler.Page, leads *crawler
 		got.seen.Source.LinksAfter = len(doc.Links)
 	}
 	got.measure(doc.Text, opt)
-	got.leftOut(doc.Left, &opt.Rule)
+	got.leftOut(doc.Left)
 	got.pack(opt, doc.Text, opt.markdown(doc, base), headingsOf(doc))
 	return got, nil
 }
@@ -270,7 +270,7 @@ func (opt *Options) source(ctx context.Context, page *crawler.Page, base *fronti
 	if doc.Canonical != "" {
 		s.CanonicalURL, _ = base.Resolve(doc.Canonical)
 	}
-	canon, done := canonical(&opt.Rule, doc.Text, doc.Lang)
+	canon, done := canonical(doc.Text)
 	defer done()
 	s.Words = canon.Len()
 	return s
@@ -408,7 +408,7 @@ func (got *reading) bound(what string) {
 // sketch and keys of its text.
 func (got *reading) measure(text string, opt *Options) {
 	r := &got.seen
-	canon, done := canonical(&opt.Rule, text, r.Lang)
+	canon, done := canonical(text)
 	defer done()
 	got.tokens = canon.Len()
 	r.Words, r.Hash = got.tokens, canon.Hash()
@@ -435,11 +435,11 @@ func (got *reading) measure(text string, opt *Options) {
 // leftOut records the number and the hash of the words that the extraction removed from a page.
 // They help to explain wrong verdicts: two pages may be equal only because the words in which they
 // differ were removed.
-func (got *reading) leftOut(text string, rule *dedup.Rule) {
+func (got *reading) leftOut(text string) {
 	if text == "" {
 		return
 	}
-	canon, done := canonical(rule, text, got.seen.Lang)
+	canon, done := canonical(text)
 	defer done()
 	if got.seen.LeftWords = canon.Len(); canon.Len() > 0 {
 		got.seen.LeftHash = canon.Hash()
@@ -480,10 +480,10 @@ func (got *reading) unpack() (text, markdown string, err error) {
 
 var texts = sync.Pool{New: func() any { return new(dedup.Text) }}
 
-// canonical returns a text in the form that the rule compares. Call done when it is no longer needed.
-func canonical(rule *dedup.Rule, text, lang string) (canon *dedup.Text, done func()) {
+// canonical returns the words of a text. Call done when it is no longer needed.
+func canonical(text string) (canon *dedup.Text, done func()) {
 	canon = texts.Get().(*dedup.Text)
-	rule.Read(canon, text, lang)
+	canon.ReadString(text)
 	return canon, func() { giveBack(canon) }
 }
 

@@ -353,7 +353,7 @@ func (v *visit) changedBy(was *store.Content, opt *Options) (float64, error) {
 		return 0, err
 	}
 	r.Added, r.Removed = difference(was.Text, text)
-	canon, done := canonical(&opt.Rule, was.Text, was.Record.Lang)
+	canon, done := canonical(was.Text)
 	defer done()
 	return dedup.Resemblance(v.shingles.asSet(), opt.Rule.Set(canon)), nil
 }

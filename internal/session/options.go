@@ -99,7 +99,7 @@ func Defaults() Options {
 func DefaultSettings() store.Settings {
 	return store.Settings{
 		Format: store.FormatVersion, Extractor: extract.Version, Tokenizer: dedup.TokenizerVersion, Sketch: dedup.SketchVersion,
-		Form: dedup.Plain.String(), Unit: string(dedup.Words), Shingle: dedup.DefaultShingle,
+		Unit: string(dedup.Words), Shingle: dedup.DefaultShingle,
 		Similarity: dedup.DefaultSimilarity, Scheme: "bands", MinWords: dedup.DefaultMinWords,
 	}
 }

@@ -86,7 +86,6 @@ func (w Wanted) Fits(has store.Settings, name string) error {
 		{"similarity", w.Similarity, has.Similarity},
 		{"shingle", w.Shingle, has.Shingle},
 		{"unit", w.Unit, has.Unit},
-		{"form", w.Form, has.Form},
 		{"scheme", w.Scheme, has.Scheme},
 		{"min-words", w.MinWords, has.MinWords},
 		{"markdown", w.Markdown != store.NoMarkdown, has.Markdown != store.NoMarkdown},
@@ -162,10 +161,6 @@ func RuleOf(set store.Settings) (dedup.Rule, error) {
 	if err := ShinglingOf(set).Check(); err != nil {
 		return dedup.Rule{}, usagef("--unit %s --shingle %d: %w", set.Unit, set.Shingle, err)
 	}
-	form, err := dedup.ParseForm(set.Form)
-	if err != nil {
-		return dedup.Rule{}, usagef("--form: %w", err)
-	}
 	if set.MinWords < 0 {
 		return dedup.Rule{}, usagef("--min-words %d: must be 0 or more; 0 compares all pages with at least one word", set.MinWords)
 	}
@@ -173,7 +168,7 @@ func RuleOf(set store.Settings) (dedup.Rule, error) {
 	if err != nil {
 		return rule, UsageError{err}
 	}
-	rule.Form, rule.Shingling, rule.Contained = form, ShinglingOf(set), set.Contained
+	rule.Shingling, rule.Contained = ShinglingOf(set), set.Contained
 	return rule, nil
 }
 

@@ -189,7 +189,7 @@ func (c *Cuts) chain(ctx context.Context) error {
 func (c *Cuts) locate(t *text, read *corpus.Text) error {
 	var words dedup.Text
 	words.Locate()
-	c.opt.Rule.Read(&words, read.Doc.Text, read.Doc.Lang)
+	words.ReadString(read.Doc.Text)
 	if words.Len() != t.Words {
 		return corpus.ErrChanged
 	}

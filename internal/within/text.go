@@ -121,7 +121,7 @@ func (c *Cuts) measure(r *corpus.Record, read *corpus.Text) *text {
 	defer canons.Put(canon)
 	whole := read.Doc.Text
 	if c.opt.Unit == Run {
-		c.opt.Rule.Read(canon, whole, read.Doc.Lang)
+		canon.ReadString(whole)
 		t.Words, t.words = canon.Len(), slices.Clone(canon.Numbers())
 		c.mark(t.words)
 		return t
@@ -129,7 +129,7 @@ func (c *Cuts) measure(r *corpus.Record, read *corpus.Text) *text {
 	starts := append(c.opt.Unit.starts(whole), len(whole))
 	for i := 1; i < len(starts); i++ {
 		p := part{Start: starts[i-1], End: starts[i]}
-		c.opt.Rule.Read(canon, whole[p.Start:p.End], read.Doc.Lang)
+		canon.ReadString(whole[p.Start:p.End])
 		p.Words = canon.Len()
 		t.Words += p.Words
 		if p.Words >= c.opt.Words {

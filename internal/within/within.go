@@ -98,7 +98,7 @@ const partBytes = 2
 
 // Find reads a corpus and finds the parts that occur before.
 func Find(ctx context.Context, in *corpus.Inputs, opt Options) (*Cuts, error) {
-	c := &Cuts{opt: opt, in: in, ask: extract.Options{Verbatim: true, SkipLang: opt.Rule.Form == dedup.Plain}}
+	c := &Cuts{opt: opt, in: in, ask: extract.Options{Verbatim: true, SkipLang: true}}
 	steps := []func(context.Context) error{c.read, c.findExact, c.findNear, c.name, c.count}
 	c.opt.Words = cmp.Or(opt.Words, DefaultPart)
 	if opt.Unit == Run {

@@ -34,6 +34,6 @@ func (m *resemblances) compare(page, other *store.Content) any {
 
 func (m *resemblances) shingles(c *store.Content) dedup.Set {
 	var text dedup.Text
-	m.rule.Read(&text, c.Text, c.Record.Lang)
+	text.ReadString(c.Text)
 	return m.rule.Set(&text)
 }

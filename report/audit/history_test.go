@@ -87,7 +87,7 @@ func check(t *testing.T, err error) {
 
 func auditOf(t *testing.T, s store.Reader, opt audit.Options) *audit.Audit {
 	t.Helper()
-	opt.About = report.About{Settings: store.Settings{Similarity: 0.8, MinWords: 50, Shingle: 10, Scheme: "bands", Form: "plain"}}
+	opt.About = report.About{Settings: store.Settings{Similarity: 0.8, MinWords: 50, Shingle: 10, Scheme: "bands"}}
 	a, err := audit.Read(t.Context(), s, opt)
 	check(t, err)
 	return a

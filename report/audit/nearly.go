@@ -66,7 +66,7 @@ func nearly(a *Audit) *List {
 				if s.leads() || !s.hasOther() || !s.other.Kept || !s.page.Kept {
 					return nil
 				}
-				return text(replacements(a.rule, s.other, s.page))
+				return text(replacements(s.other, s.page))
 			}),
 		).more(titleColumn, wordsColumn),
 		Findings: []*Finding{{groups: true, want: store.WantText}},
@@ -110,9 +110,9 @@ const (
 
 // replacements returns the words of one text with those in their place in the other, such as
 // "[Oslo | Bergen]". It returns each such pair once, and at most shownPlaces of them.
-func replacements(rule dedup.Rule, a, b *store.Content) string {
+func replacements(a, b *store.Content) string {
 	var all []string
-	for d := range report.Differ(rule, [2]string{a.Text, b.Text}, [2]string{a.Record.Lang, b.Record.Lang}) {
+	for d := range report.Differ([2]string{a.Text, b.Text}) {
 		pair := fmt.Sprintf("[%s | %s]", report.Clip(cmp.Or(d.Removed, "–"), shownValue), report.Clip(cmp.Or(d.Added, "–"), shownValue))
 		switch {
 		case slices.Contains(all, pair):

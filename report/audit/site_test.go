@@ -285,7 +285,7 @@ func read(t testing.TB, s store.Reader) *audit.Audit {
 // readWith audits a store after change has changed its settings.
 func readWith(t testing.TB, s store.Reader, change func(s *store.Settings)) *audit.Audit {
 	t.Helper()
-	set := store.Settings{Similarity: 0.8, MinWords: 50, Shingle: 10, Scheme: "bands", Form: "plain"}
+	set := store.Settings{Similarity: 0.8, MinWords: 50, Shingle: 10, Scheme: "bands"}
 	change(&set)
 	a, err := audit.Read(context.Background(), s, audit.Options{About: report.About{Store: "shop", Settings: set}, Nearly: nearly})
 	if err != nil {

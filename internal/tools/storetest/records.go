@@ -412,7 +412,7 @@ var contentPromises = []promise{
 		equal(t, "that succeeded", won, 1)
 	}},
 	{"settings_come_back", func(t *testing.T, s store.Store) {
-		want := store.Settings{Format: 1, Form: "plain", Unit: "word", Shingle: 10, Similarity: 0.8, Scheme: "bands", MinWords: 50}
+		want := store.Settings{Format: 1, Unit: "word", Shingle: 10, Similarity: 0.8, Scheme: "bands", MinWords: 50}
 		check(t, store.WriteSettings(ctx, s, want))
 		equal(t, "settings", must(store.ReadSettings(ctx, s))(t), &want)
 	}},
