@@ -2,7 +2,9 @@ package dedup
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
 	"unicode"
 	"unicode/utf8"
 
@@ -257,4 +259,32 @@ func (t *Text) flush() {
 func perCharacter(r rune) bool {
 	return r >= 0x0E00 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer) ||
 		r == 'ー' // the long vowel mark is used with both kinds of kana, so it is in neither of their tables
+}
+
+// A Hash identifies a text or a URL. It is the first 128 bits of the SHA-256 digest, written as
+// lower-case hex. Anyone can recompute a SHA-256, and forging one is infeasible. With 128 bits, a
+// chance collision needs some 10^19 pages.
+type Hash [16]byte
+
+// HashOf returns the hash of b.
+func HashOf(b []byte) Hash {
+	sum := sha256.Sum256(b)
+	return Hash(sum[:16])
+}
+
+// IsZero reports whether h is the zero value, which means that it was not set.
+func (h Hash) IsZero() bool { return h == Hash{} }
+
+func (h Hash) String() string { return hex.EncodeToString(h[:]) }
+
+// MarshalText returns h as 32 lower-case hex digits, so that people can compare hashes in JSON.
+func (h Hash) MarshalText() ([]byte, error) { return hex.AppendEncode(nil, h[:]), nil }
+
+// UnmarshalText sets h from 32 hex digits, as [Hash.MarshalText] returns them.
+func (h *Hash) UnmarshalText(b []byte) error {
+	if len(b) != 2*len(h) {
+		return hex.ErrLength
+	}
+	_, err := hex.Decode(h[:], b)
+	return err
 }

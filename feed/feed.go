@@ -150,3 +150,12 @@ func appendLive(dst []byte, page *release.Page, anew bool) ([]byte, error) {
 func liveGate(at store.Cursor) *release.Gate {
 	return &release.Gate{Filter: release.Filter{Changes: true}, Left: release.Left{}, At: at}
 }
+
+// A Consumer processes the changes of a store at its own pace.
+type Consumer interface {
+	// CatchUp processes the changes since the last call.
+	CatchUp(ctx context.Context) error
+	// Close processes the remaining changes and closes the consumer. Call it before closing the
+	// store.
+	Close(ctx context.Context) error
+}

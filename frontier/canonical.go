@@ -328,3 +328,10 @@ func ID(canonicalURL string) [16]byte {
 	sum := sha256.Sum256([]byte(canonicalURL))
 	return [16]byte(sum[:16])
 }
+
+// HasScheme reports whether word begins with a scheme and "://", as a URL does. It returns false if
+// white space, a quote or a bracket comes before "://", as in "see=http://example.com".
+func HasScheme(word string) bool {
+	scheme, _, ok := strings.Cut(word, "://")
+	return ok && !strings.ContainsAny(scheme, " \t\"'<>()=/")
+}

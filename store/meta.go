@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 )
 
 // Learned is the prefix of the names of values that a crawl learns again if they are lost. A store
@@ -105,4 +106,87 @@ func ChangeMeta[T any](ctx context.Context, s MetaSwapper, name, what string, ch
 			return err
 		}
 	}
+}
+
+// An Alone records why the last run that sent requests to a host stopped before it had fetched all
+// URLs of the host.
+type Alone struct {
+	Why    string    `json:"why"`
+	At     time.Time `json:"at"`
+	Turned int       `json:"turned,omitempty"` // number of successive runs that left the host alone because most of its pages had changed at once; 0 means another reason; see Why
+}
+
+const aloneName = "left alone"
+
+// LeftAlone returns the hosts that a run stopped visiting before all their URLs were fetched, keyed
+// by name. It omits hosts that a later run visited.
+func LeftAlone(ctx context.Context, s MetaReader) (map[string]Alone, error) {
+	return MetaValue[map[string]Alone](ctx, s, aloneName, "suspended hosts")
+}
+
+// ChangeAlone calls change with the stored map of hosts that were left alone, and stores the
+// modified map; see [ChangeMeta].
+func ChangeAlone(ctx context.Context, s Meta, change func(map[string]Alone)) error {
+	return ChangeMeta(ctx, s, aloneName, "suspended hosts", func(hosts *map[string]Alone) (*map[string]Alone, error) {
+		if hosts == nil {
+			hosts = &map[string]Alone{}
+		}
+		change(*hosts)
+		return hosts, nil
+	})
+}
+
+// A Crawl identifies one of the crawls that filled a store. The first crawl creates the store, and
+// each later crawl visits the pages again. A crawl may take several runs, because a run can be
+// interrupted.
+type Crawl struct {
+	Number int       `json:"number"`         // 1 for the first crawl
+	Began  time.Time `json:"began,omitzero"` // when the crawl began; may be zero for the first crawl
+}
+
+// crawlName is the name of the [Meta] value with the last crawl. A store without this value has had
+// only one crawl.
+const crawlName = "crawl"
+
+// LastCrawl returns the last crawl of a store, which may still be running.
+func LastCrawl(ctx context.Context, s MetaReader) (Crawl, error) {
+	c, err := ReadMeta[Crawl](ctx, s, crawlName, lastCrawl)
+	if c == nil {
+		return Crawl{Number: 1}, err
+	}
+	return *c, nil
+}
+
+const lastCrawl = "the number of the last crawl" // in errors
+
+// BeginCrawl records that a crawl began at the given time. If the last crawl began at that time,
+// BeginCrawl changes nothing. In a store without records, the new crawl is the first.
+func BeginCrawl(ctx context.Context, s Store, at time.Time) error {
+	return ChangeMeta(ctx, s, crawlName, lastCrawl, func(last *Crawl) (*Crawl, error) {
+		if last == nil {
+			last = &Crawl{Number: 1}
+		}
+		if last.Began.Equal(at) {
+			return nil, nil
+		}
+		tally, err := s.Tally(ctx)
+		next := &Crawl{last.Number + 1, at.UTC()}
+		if tally.Records() == 0 {
+			next.Number = last.Number
+		}
+		return next, err
+	})
+}
+
+const roundName = "last round"
+
+// LastRound returns when the last round of visits began, or the zero time if no page has ever been
+// revisited.
+func LastRound(ctx context.Context, s MetaReader) (time.Time, error) {
+	return MetaValue[time.Time](ctx, s, roundName, "the start time of the last round")
+}
+
+// SetLastRound records when the last round of visits began.
+func SetLastRound(ctx context.Context, s Meta, at time.Time) error {
+	return WriteMeta(ctx, s, roundName, at.UTC())
 }

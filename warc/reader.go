@@ -8,6 +8,8 @@ import (
 	"io"
 	"regexp"
 	"strings"
+
+	"github.com/klauspost/compress/gzip"
 )
 
 // # How a file is read
@@ -277,3 +279,71 @@ func IsARC(start []byte) bool { return bytes.HasPrefix(start, []byte("filedesc:/
 // ErrARC means that a file is in the ARC format, which preceded WARC. This package cannot read such
 // files.
 var ErrARC = errors.New("ARC, the predecessor of WARC, is not supported: convert it, for example with: warcio recompress OLD.arc.gz NEW.warc.gz")
+
+// A Damage is the error for bytes in an archive that are not a readable record, or for an
+// incomplete record. After returning it, the reader continues after those bytes.
+type Damage struct {
+	Offset int64  // offset in bytes of the record in the file, or of the gzip member that should contain it
+	URI    string // the WARC-Target-URI of the damaged record; "" means unknown
+	Err    error  // description of the damage
+}
+
+func (d *Damage) Error() string {
+	if d.URI != "" {
+		return fmt.Sprintf("at offset %d, in the record of %s: %v", d.Offset, d.URI, d.Err)
+	}
+	return fmt.Sprintf("at offset %d: %v", d.Offset, d.Err)
+}
+
+// Lost reports whether a record was lost. Otherwise the damage is only an irregularity of records that
+// were read.
+func (d *Damage) Lost() bool { return d.Err != ErrShared && d.Err != ErrLength }
+
+func (d *Damage) Unwrap() error { return d.Err }
+
+// unexpected returns err, or io.ErrUnexpectedEOF if err is io.EOF. It is used where the input must
+// not end.
+func unexpected(err error) error {
+	if err == io.EOF {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// gzipMagic is the beginning of each gzip member: two magic bytes, and the byte for the deflate
+// compression method (RFC 1952).
+const gzipMagic = "\x1f\x8b\x08"
+
+// A member reads the decompressed bytes of one gzip member of a source. At the end of the gzip
+// member it returns io.EOF, and the source is at the byte after it.
+type member struct {
+	from *source
+	z    gzip.Reader
+
+	offset  int64 // file offset at which the gzip member begins
+	open    bool  // whether begin has been called and the end has not been reached
+	records int   // number of records that begin in the gzip member
+	err     error // decompression error; nil means none so far
+}
+
+// begin starts decompressing the gzip member at the source's current position.
+func (m *member) begin() error {
+	m.offset, m.open, m.records, m.err = m.from.offset(), true, 0, nil
+	if err := m.z.Reset(m.from.buf); err != nil {
+		m.err = unexpected(err)
+		return m.err
+	}
+	m.z.Multistream(false)
+	return nil
+}
+
+func (m *member) Read(p []byte) (int, error) {
+	if m.err != nil {
+		return 0, m.err
+	}
+	n, err := m.z.Read(p)
+	if err != nil && err != io.EOF {
+		m.err = err
+	}
+	return n, err
+}

@@ -26,6 +26,8 @@ package warc
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"io"
 	"strconv"
@@ -164,4 +166,34 @@ func (r *Record) length() (int64, error) {
 		return 0, fmt.Errorf("the record has an invalid Content-Length: %q", text)
 	}
 	return n, nil
+}
+
+// Digest returns the digest of a block or payload in the format of record headers: "sha256:" and hex, as WACZ requires.
+func Digest(b []byte) string {
+	sum := sha256.Sum256(b)
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
+// payload returns the part of an HTTP message that the payload digest of its record covers:
+// everything after the first empty line, which ends the head.
+func payload(message []byte) []byte {
+	for line := message; len(line) > 0 && len(message) > 0; line = bytes.TrimRight(line, "\r") {
+		line, message, _ = bytes.Cut(message, []byte("\n"))
+	}
+	return message
+}
+
+// NewInfo returns a warcinfo record, which describes a file and is its first record. filename is
+// the name of the file, or "". about contains fields such as software, format, operator, robots and
+// isPartOf.
+func NewInfo(filename string, date time.Time, about Header) (*Record, error) {
+	block, err := about.append(nil)
+	if err != nil {
+		return nil, err
+	}
+	r := New(Info, "", date, TypeFields, bytes.TrimSuffix(block, []byte("\r\n"))) // Header.append ends with an empty line, as in HTTP heads; this format has none
+	if filename != "" {
+		r.Header.Add("WARC-Filename", filename)
+	}
+	return r, nil
 }

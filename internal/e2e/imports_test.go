@@ -45,7 +45,7 @@ var table = map[string]struct {
 	"extract":                     {[]string{"extract/markup", "extract/tree", "base/node", "extract/selector", "extract/stylesheet", "dedup/language"}, []string{"github.com/PuerkitoBio/goquery"}},
 	"document":                    {[]string{"document/pdf", "extract"}, nil},
 	"document/pdf":                {nil, []string{"github.com/klippa-app/go-pdfium", "github.com/tetratelabs/wazero"}},
-	"dedup":                       {[]string{"dedup/language", "base/splitmix"}, nil},
+	"dedup":                       {[]string{"base/splitmix"}, nil},
 	"store":                       {[]string{"dedup", "frontier", "base/field"}, nil},
 	"internal/tools/storetest":    {[]string{"store", "dedup", "frontier"}, nil},
 	"store/badger/postings":       {[]string{"store", "base/field", "base/splitmix"}, nil},
@@ -94,7 +94,7 @@ var table = map[string]struct {
 	"internal/cli":                {[]string{"internal/output", "docs", "crawler", "crawler/robots", "crawler/wire", "dedup", "dedup/rivals", "document", "extract", "extract/selector", "feed", "feed/release", "frontier", "internal/archive", "internal/bucket", "internal/candidates", "internal/complete", "internal/corpus", "internal/decontaminate", "store/disk", "base/harmless", "base/segment", "internal/ingest", "base/loopback", "internal/memory", "internal/monitor", "internal/session", "internal/join", "internal/newest", "internal/within", "report", "report/audit", "store", "store/badger", "store/overlay", "store/postgres", "store/remote", "view", "warc", "crawler/access", "internal/config"}, []string{"github.com/spf13/pflag"}},
 	"internal/config":             {[]string{"base/segment", "crawler/access", "store/disk"}, []string{"github.com/pelletier/go-toml/v2", "github.com/spf13/pflag"}},
 	"examples/dedup":              {[]string{"dedup"}, nil},                                          // an example of the libraries on one page
-	"examples/published":          {[]string{"dedup", "extract"}, nil},                               // systems of the literature, on the library
+	"examples/published":          {[]string{"dedup", "dedup/language", "extract"}, nil},             // systems of the literature, on the library
 	"examples/crawl":              {[]string{"crawl", "store", "store/badger"}, nil},                 // an example of the libraries on one page
 	"examples/index":              {[]string{"dedup"}, nil},                                          // the same
 	"examples/markdown":           {[]string{"extract"}, nil},                                        // the same

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"skink/base/harmless"
 	"skink/crawler"
 	"skink/dedup"
 	"skink/feed"
@@ -20,6 +21,7 @@ import (
 	"skink/internal/bucket"
 	"skink/internal/corpus"
 	"skink/internal/output"
+	"skink/report"
 	"skink/store"
 )
 
@@ -280,4 +282,72 @@ func (l *urlLog) add(r *store.Record) {
 		attrs = append(attrs, "resemblance", r.Resemblance, "leader", r.DuplicateOf)
 	}
 	l.log.Info("url", attrs...)
+}
+
+// A Follower receives the pages of a store while a crawl runs. The zero value receives none.
+type Follower struct {
+	After store.Cursor // the position after which Page gets the changes; "" means the beginning of the store
+
+	// Page gets each change of the store with its text, in the order of the store. Calls do not
+	// overlap. If Page returns an error, the crawl ends.
+	Page func(context.Context, *store.Change) error
+}
+
+// A follower passes the changes of a store to a [Follower]. It implements [feed.Consumer].
+type follower struct {
+	Follower
+	s   store.Reader
+	err error // error of Page, which is not called again
+}
+
+func (f *follower) CatchUp(ctx context.Context) error {
+	if f.err != nil {
+		return nil // it was returned before
+	}
+	for change, err := range f.s.Changes(ctx, f.After, store.WantText) {
+		if err != nil {
+			return err
+		}
+		if f.err = f.Page(ctx, change); f.err != nil {
+			return f.err
+		}
+		f.After = change.Cursor
+	}
+	return nil
+}
+
+func (f *follower) Close(ctx context.Context) error { return f.CatchUp(ctx) }
+
+const namedRefused = 20
+
+// NewIndex returns a Bulk that sends pages to a search index. It calls opt.Refused, which must be set, for each
+// page that the index refuses, and writes a line to out for the first namedRefused of them.
+func NewIndex(s store.Reader, opt feed.BulkOptions, out io.Writer) (*feed.Bulk, error) {
+	named, told := 0, opt.Refused
+	opt.Delayed = func(why error) {
+		fmt.Fprintf(out, "skink: the index cannot be reached: %s; skink will try again for about two minutes\n", harmless.Error(why))
+	}
+	opt.Refused = func(r feed.Refusal) {
+		told(r)
+		switch named++; {
+		case named <= namedRefused:
+			fmt.Fprintf(out, "skink: the search index refused the document %s: %s\n", r.ID, harmless.Error(errors.New(r.Error)))
+		case named == namedRefused+1:
+			fmt.Fprintln(out, "skink: further refused documents are counted, but not listed")
+		}
+	}
+	b, err := feed.NewBulk(s, opt)
+	if err != nil {
+		return nil, UsageError{err}
+	}
+	return b, nil
+}
+
+// RefusedError returns the error with which a command ends if a search index has permanently
+// refused the given number of pages or passages, or nil for 0.
+func RefusedError(refused int, what string) error {
+	if refused == 0 {
+		return nil
+	}
+	return fmt.Errorf("the index refused %s, which the next run sends again: create the index with the mapping that skink export --print-mapping prints (for passages, add --chunks)", report.Counted(refused, what))
 }

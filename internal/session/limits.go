@@ -4,9 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
-	"strconv"
 	"time"
 
 	"skink/report"
@@ -49,27 +46,10 @@ func (r *run) account(ctx context.Context, v *running) (stop func()) {
 	return func() { end(); count(context.WithoutCancel(ctx)) }
 }
 
-const prioritiesName = "priorities"
-
-// prioritize counts the seeds with a priority for [ReadLimits].
-func (r *run) prioritize(ctx context.Context) error {
-	seeds := map[string]int64{}
-	for _, s := range r.opt.Own {
-		if s.Priority > 0 {
-			seeds[strconv.Itoa(s.Priority)]++
-		}
-	}
-	return store.ChangeMeta(ctx, r.store, prioritiesName, prioritiesName, func(*map[string]int64) (*map[string]int64, error) {
-		return &seeds, nil
-	})
-}
-
 // Limits say what a crawl may do now, and when it goes on.
 type Limits struct {
 	Budget *Budget `json:"budget,omitempty"` // nil if there is none, or nothing of it is spent
 	Sleep  *Sleep  `json:"sleep,omitempty"`  // nil if the crawl does not sleep
-
-	Priorities map[string]int64 `json:"priorities,omitempty"` // number of seeds with each priority above 0
 }
 
 // ReadLimits returns the limits of the crawl in a store.
@@ -77,8 +57,6 @@ func ReadLimits(ctx context.Context, s store.Reader) (l Limits, _ error) {
 	now := TimeAt(ctx, s)
 	sleep, err := ReadSleep(ctx, s)
 	b, errBudget := store.ReadMeta[Budget](ctx, s, budgetName, budgetName)
-	priorities, errPriorities := store.MetaValue[map[string]int64](ctx, s, prioritiesName, prioritiesName)
-	l.Priorities = priorities
 	if sleep != nil && sleep.Until.After(now) {
 		l.Sleep = sleep
 	}
@@ -87,7 +65,7 @@ func ReadLimits(ctx context.Context, s store.Reader) (l Limits, _ error) {
 		b.Left = max(min(b.Most-b.Spent, int64(share*float64(b.Most))), 0)
 		l.Budget = b
 	}
-	return l, errors.Join(err, errBudget, errPriorities)
+	return l, errors.Join(err, errBudget)
 }
 
 // Lines returns the limits as text.
@@ -97,9 +75,6 @@ func (l Limits) Lines() (lines []string) {
 	}
 	if s := l.Sleep; s != nil {
 		lines = append(lines, fmt.Sprintf("%s due at %s, as crawl --forever found at %s", report.Counted(s.Due, "page"), s.Until.Format(time.RFC3339), s.Since.Format(time.RFC3339)))
-	}
-	for _, p := range slices.Backward(slices.Sorted(maps.Keys(l.Priorities))) {
-		lines = append(lines, fmt.Sprintf("priority %s: %s", p, report.Counted(l.Priorities[p], "seed")))
 	}
 	return lines
 }

@@ -91,7 +91,7 @@ func (o *meter) numbers() (n monitor.Numbers) {
 		return n
 	}
 	limits, _ := ReadLimits(context.Background(), v.store) // the crawl will report an error
-	n.By[monitor.Workers], n.By[monitor.Priorities] = workersByState(v.store), limits.Priorities
+	n.By[monitor.Workers] = workersByState(v.store)
 	budget, sleep := cmp.Or(limits.Budget, &Budget{}), cmp.Or(limits.Sleep, &Sleep{Until: time.Unix(0, 0)})
 	n.One[monitor.Spent], n.One[monitor.Left] = float64(budget.Spent), float64(budget.Left)
 	n.One[monitor.Wakes], n.One[monitor.Due] = float64(sleep.Until.Unix()), float64(sleep.Due)

@@ -224,7 +224,7 @@ func (r *run) begin(ctx context.Context, p plan) (counts frontier.Counts, back i
 	if err := plant(ctx, r.store, &p.crawl, p.seeds); err != nil {
 		return counts, 0, err
 	}
-	if err := errors.Join(r.prioritize(ctx), r.overrides().write(ctx, r.store)); err != nil {
+	if err := r.overrides().write(ctx, r.store); err != nil {
 		return counts, 0, err
 	}
 	if r.opt.Forever {

@@ -259,3 +259,55 @@ func (s *site) followRedirects() {
 		}
 	}
 }
+
+// images returns the list of broken and large images. The list broken adds the broken ones.
+func images(a *Audit) *List {
+	l := &List{
+		Name: "images", Of: "URLs", Linked: true,
+		Columns: brief(
+			linksColumn, statusColumn.where(func(s *subject) bool { return !s.isPage() }),
+			bytesColumn.where(func(s *subject) bool { return !s.isPage() }), patternColumn, urlColumn,
+		).more(titleColumn),
+		Findings: []*Finding{{Name: "broken"}, {Name: "large"}},
+	}
+	checked := false
+	l.see = func(at int32, r *store.Record) {
+		checked = checked || r.Checked || r.Requisite
+		if r.Kind == store.Other && r.Size > largeImage && strings.HasPrefix(r.ContentType, "image/") {
+			l.found("large", at, nobody)
+		}
+	}
+	l.conclude = func() {
+		switch {
+		case a.Links && !a.site.images:
+			l.Unknown = "no page shows an image"
+		case !checked:
+			l.lack("whether images exist, and how large they are, because the crawl did not check files (crawl --audit or --check-assets does)", "broken", "large")
+		}
+	}
+	return l
+}
+
+// security returns the list of pages that can be read or changed in transit, and of hosts whose
+// responses lack a header that protects visitors.
+func security(a *Audit) *List {
+	l := checkList("security")
+	l.Findings = append(l.Findings, &Finding{Name: "links"})
+	l.Columns = brief(linksColumn, urlColumn, column("target", "Links to", otherURL).where((*subject).hasOther)).more(titleColumn)
+	l.link = func(at int32, c *store.Content) {
+		if !isHTML(&c.Record) || !strings.HasPrefix(c.Record.URL, "https://") {
+			return
+		}
+		for i := range c.Links {
+			if link := &c.Links[i]; link.Kind == store.LinkAnchor && strings.HasPrefix(link.URL, "http://") && store.HostOf(link.URL) == store.HostOf(c.Record.URL) {
+				to, known := a.site.index(link.URL)
+				if !known {
+					to = nobody
+				}
+				l.found("links", at, to)
+				return
+			}
+		}
+	}
+	return l
+}

@@ -3,6 +3,7 @@ package disk
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 	"syscall"
 
@@ -68,4 +69,13 @@ func refusal(err error) syscall.Errno {
 		}
 	}
 	return 0
+}
+
+// Reason returns the cause of an error from a file operation, without the operation and the file
+// name.
+func Reason(err error) error {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return e.Err
+	}
+	return err
 }
