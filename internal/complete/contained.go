@@ -47,7 +47,7 @@ func findExcerpts(ctx context.Context, w *Whole, similarities []float64) (found 
 	if err != nil {
 		return nil, err
 	}
-	found, next, err := x.w.resume(ctx, similarities)
+	found, next, err := x.w.resume(similarities)
 	if err != nil {
 		return nil, err
 	}

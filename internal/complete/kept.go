@@ -155,7 +155,7 @@ func (w *Whole) restore(k *keptMatches) (*join.Taken, error) {
 
 // resume returns the clusters at the given similarities as far as an interrupted comparison found
 // them, and the text at which the next round begins.
-func (w *Whole) resume(ctx context.Context, similarities []float64) (found *join.Taken, next int32, err error) {
+func (w *Whole) resume(similarities []float64) (found *join.Taken, next int32, err error) {
 	k := &w.begun
 	if slices.Equal(k.Similarities, similarities) {
 		if found, err := w.restore(k); err == nil {

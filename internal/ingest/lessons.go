@@ -95,7 +95,7 @@ func (l *lessons) replay(ctx context.Context, since, host string, soft *softPage
 		}
 		r := &page.Record
 		links := each(page.Links, func(l *store.Link) (string, bool) { return l.URL, !l.Kind.Asset() })
-		if err := l.learn(ctx, r, l.said(r, page.Text), links); err != nil {
+		if err := l.learn(ctx, r, said(page.Text), links); err != nil {
 			return err
 		}
 		if err := soft.recall(ctx, r); err != nil {
@@ -106,7 +106,7 @@ func (l *lessons) replay(ctx context.Context, since, host string, soft *softPage
 }
 
 // said returns the hashes that the book compares, for the text of a stored page.
-func (l *lessons) said(r *store.Record, text string) learn.Text {
+func said(text string) learn.Text {
 	canon, done := canonical(text)
 	defer done()
 	return learn.TextOf(text, canon.Numbers())
