@@ -38,7 +38,7 @@ var budgets = map[string]int{
 	"internal/corpus":       2_800,
 	"internal/ingest":       4_600,
 	"internal/join":         900,
-	"internal/session":      4_375,
+	"internal/session":      4_200,
 	"internal/within":       725,
 	"report":                2_210,
 	"report/audit":          4_100,
