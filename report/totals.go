@@ -56,6 +56,7 @@ func ReadTotals(ctx context.Context, s store.Reader, by string, in segment.Choic
 		pages, duplicates int64
 		took              []int64
 	}
+	names := map[string]string{"hosts": "host", folders: "folder", SegmentTotals: "segment", "types": "type", "statuses": "status"}
 	totals, timed := map[string]*total{}, by == folders || by == SegmentTotals
 	for c, err := range s.Changes(ctx, "", store.WantRecord) {
 		if err != nil {
@@ -64,10 +65,7 @@ func ReadTotals(ctx context.Context, s store.Reader, by string, in segment.Choic
 		if !in.Has(c.Record.URL) {
 			continue
 		}
-		name := groupOf(&c.Record, by)
-		if by == SegmentTotals {
-			name = cmp.Or(in.Of(c.Record.URL), "(no segment)")
-		}
+		name := cmp.Or(groupOf(&c.Record, by, in), "(no "+names[by]+")")
 		if totals[name] == nil {
 			totals[name] = &total{}
 		}
@@ -83,7 +81,6 @@ func ReadTotals(ctx context.Context, s store.Reader, by string, in segment.Choic
 			totals[name].took = append(totals[name].took, c.Record.Took)
 		}
 	}
-	names := map[string]string{"hosts": "host", folders: "folder", SegmentTotals: "segment", "types": "type", "statuses": "status"}
 	columns := totalColumns
 	if !timed {
 		columns = totalColumns[:2]
@@ -112,14 +109,17 @@ const folders = "folders"
 
 var firstFolder = regexp.MustCompile(`^https?://[^/?#]*/(?:[^/?#]+/)?`)
 
-func groupOf(r *store.Record, by string) string {
+// groupOf returns the name of the group of a record, or "" if it has none.
+func groupOf(r *store.Record, by string, in segment.Choice) string {
 	switch {
 	case by == "hosts":
 		return store.HostOf(r.URL)
 	case by == folders:
-		return cmp.Or(firstFolder.FindString(r.URL), "none")
+		return firstFolder.FindString(r.URL)
+	case by == SegmentTotals:
+		return in.Of(r.URL)
 	case by == "types":
-		return cmp.Or(r.ContentType, "none")
+		return r.ContentType
 	case r.Status != 0:
 		return strconv.Itoa(r.Status)
 	}

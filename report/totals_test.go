@@ -39,7 +39,7 @@ func TestFolders(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := "\ufeffurls,bytes,milliseconds_median,milliseconds_95,pages,duplicates,folder\n20,200,10,19,20,10,https://a.test/docs/\n2,20,0,7,2,0,https://a.test/\n" +
-		"1,10,,,1,0,http://a.test/docs/\n1,10,,,1,0,none\n"
+		"1,10,,,1,0,(no folder)\n1,10,,,1,0,http://a.test/docs/\n"
 	if got.String() != want {
 		t.Errorf("got %q, want %q", got.String(), want)
 	}

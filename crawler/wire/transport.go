@@ -266,7 +266,7 @@ func (d *dialer) dialTLS(ctx context.Context, network, address string) (net.Conn
 	}
 	host, _, _ := net.SplitHostPort(address) // dial has parsed it
 	unchecked := d.opt.Insecure != nil && d.opt.Insecure(address)
-	conn := tls.Client(raw, &tls.Config{ServerName: host, RootCAs: d.opt.Roots, NextProtos: []string{"h2", "http/1.1"}, InsecureSkipVerify: unchecked})
+	conn := tls.Client(raw, &tls.Config{ServerName: host, RootCAs: d.opt.Roots, NextProtos: []string{"h2", "http/1.1"}, InsecureSkipVerify: unchecked, ClientSessionCache: d.sessions})
 	ctx, cancel := context.WithTimeout(ctx, d.opt.Timeout)
 	defer cancel()
 	if err := conn.HandshakeContext(ctx); err != nil {

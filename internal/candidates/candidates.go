@@ -117,7 +117,7 @@ func (c *Corpus) join(ctx context.Context, t float64) (w Way, all []pair, err er
 	m.Try = func(int32) { w.Candidates++ }
 	m.Take = func(a, b int32, resemblance float64) error {
 		if len(all) == maxPairs {
-			return c.tooMany(t)
+			return fmt.Errorf("more than %d pairs of texts have a resemblance of at least %v: use a larger --similarity, or a sample of the corpus", maxPairs, t)
 		}
 		all = append(all, pair{min(a, b), max(a, b), resemblance})
 		return nil

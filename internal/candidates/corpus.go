@@ -74,10 +74,6 @@ func (c *Corpus) add(s dedup.Set, bytes int64) error {
 	return nil
 }
 
-func (c *Corpus) tooMany(t float64) error {
-	return fmt.Errorf("more than %d pairs of texts have a resemblance of at least %v: use a larger --similarity, or a sample of the corpus", maxPairs, t)
-}
-
 // Each implements [join.Source].
 func (c *Corpus) Each(ctx context.Context, take func(int32, dedup.Set) error) error {
 	for i, s := range c.sets {

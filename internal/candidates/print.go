@@ -15,7 +15,6 @@ var chartText string
 
 var chart = template.Must(template.New("").Funcs(template.FuncMap{
 	"colour": func(line int) string { return colours[line%len(colours)] },
-	"y":      func(line int) int { return 20 * line },
 	"ends":   func(points []point) []point { return []point{points[0], points[len(points)-1]} },
 }).Parse(chartText))
 

@@ -90,6 +90,9 @@ func (f *tuneFlags) run(ctx context.Context, con Console, args []string) error {
 	if err := standsAlone(con, args); err != nil {
 		return err
 	}
+	if f.test == args[0] {
+		return usagef("--test %s names PAIRS itself, on which the choice is made: specify other pairs", f.test)
+	}
 	if f.corpus {
 		return f.measureCorpus(ctx, con, args[0])
 	}
@@ -156,8 +159,9 @@ func (f *tuneFlags) tune(ctx context.Context, con Console, name string) (*tuning
 	}
 	best := result.recommended(differ)
 	result.Recommendation = recommendation{best.Way, best.Choice, best.Quality, best.Tested, dedup.Bootstrap(scores[slices.Index(ways, best.Way)], pages, f.similarities)}
-	if rival := result.first(isNoEstimate); rival != nil && rival.CrossValidated.F1 > best.CrossValidated.F1 {
-		result.Rival = &contest{rival.Way, rival.CrossValidated.F1, differ(isNoEstimate, func(w dedup.Way) bool { return w == best.Way })}
+	isRival := func(w dedup.Way) bool { return isNoEstimate(w) && (!f.measures.given || w.Measure != best.Measure) }
+	if rival := result.first(isRival); rival != nil && (f.measures.given || rival.CrossValidated.F1 > best.CrossValidated.F1) {
+		result.Rival = &contest{rival.Way, rival.CrossValidated.F1, differ(isRival, func(w dedup.Way) bool { return w == best.Way })}
 	}
 	return result, ctx.Err()
 }

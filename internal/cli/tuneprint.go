@@ -17,7 +17,7 @@ type tuning struct {
 	Duplicates     int            `json:"duplicates"`
 	TestedOn       string         `json:"tested_on,omitempty"` // file of the test pairs
 	Recommendation recommendation `json:"recommendation"`
-	Rival          *contest       `json:"rival,omitempty"` // best combination, if its cross-validated F1 is higher than that of the recommendation
+	Rival          *contest       `json:"rival,omitempty"` // best combination, if its cross-validated F1 is higher than that of the recommendation; with --measure, the best with another measure
 	Tried          []dedup.Tuned  `json:"tried"`           // all combinations with their best thresholds, best combination first
 }
 
@@ -33,7 +33,7 @@ type recommendation struct {
 type contest struct {
 	dedup.Way
 	F1         float64          `json:"cross_validated_f1"`
-	Difference dedup.Difference `json:"difference"` // first are all combinations but estimates
+	Difference dedup.Difference `json:"difference"` // first are all combinations but estimates; with --measure, those with another measure
 }
 
 // comparedBy is the measure that crawls use.
@@ -55,9 +55,7 @@ func (t *tuning) first(is func(dedup.Way) bool) *dedup.Tuned {
 // second return true.
 func (t *tuning) recommended(differ func(first, second func(dedup.Way) bool) dedup.Difference) *dedup.Tuned {
 	crawled := func(w dedup.Way) bool { return w.Measure == comparedBy }
-	words := func(w dedup.Way) bool {
-		return crawled(w) && w.Unit == dedup.Words
-	}
+	words := func(w dedup.Way) bool { return crawled(w) && w.Unit == dedup.Words }
 	usual := func(w dedup.Way) bool { return words(w) && w.Shingle == dedup.DefaultShingle }
 	for _, simpler := range []func(dedup.Way) bool{usual, words} {
 		if s := t.first(simpler); s != nil {
